@@ -1,0 +1,66 @@
+"""What is known about a case before it is timed, and what a session of timing brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pytest_rmsperf.accuracy import Numerics
+from pytest_rmsperf.environment import DeviceRecord, DeviceState
+from pytest_rmsperf.launch import LaunchPlan
+from pytest_rmsperf.resources import CompiledModule, Residency
+from pytest_rmsperf.samples import Samples
+
+
+class Stage(str, Enum):
+    """The order of work on a case; each stage presupposes the ones before it."""
+
+    COMPILE = "compile"
+    PLAN = "plan"
+    RESIDENCY = "residency"
+    NUMERICS = "numerics"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a case went no further than `stage`.
+
+    `fatal` says that the process it happened in can no longer be trusted with the device.
+    """
+
+    stage: Stage
+    message: str
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCase:
+    """A case after the stages before timing; a stage that was not reached is None."""
+
+    case_id: str
+    compiled: CompiledModule | None = None
+    plan: LaunchPlan | None = None
+    residency: Residency | None = None
+    numerics: Numerics | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the worker found to run on: a device, or the reason why there is none."""
+
+    device: DeviceRecord | None
+    why_no_device: str | None
+    compiler: tuple[tuple[str, str], ...] = ()
+    packages: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResult:
+    """All samples of one session by case id, the cases it lost, and the device around it."""
+
+    samples: dict[str, Samples]
+    failures: dict[str, Failure] = field(default_factory=dict)
+    before: DeviceState | None = None
+    after: DeviceState | None = None
