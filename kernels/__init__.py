@@ -1,0 +1,1 @@
+"""Operators that come with pytest-rmsperf, one folder each."""

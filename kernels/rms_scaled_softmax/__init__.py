@@ -1,0 +1,66 @@
+"""Row-wise RMS-scaled softmax: y = softmax((x - max(x)) * rsqrt(mean(x^2) + eps)) of each row.
+
+x and y are float32 arrays of shape (rows, columns). Two synchronization points per row separate
+its statistics from its exponentials, and their sum from the quotients. `OPERATOR` is the table of
+contents: one line per variant, in the order of the optimizations.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.accuracy import Precision, Tolerance
+from pytest_rmsperf.cases import InputSet, Operator
+from pytest_rmsperf.launch import Buffer, Role
+from pytest_rmsperf.problem import Problem
+
+from . import inputs, local_fusion, megakernel_grid, megakernel_row, unfused
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Arrays
+
+COLUMNS = 131_072
+ROWS = (1, 16, 32, 64)
+
+
+def tensors(problem: Problem) -> tuple[Buffer, ...]:
+    """x and y, both float32 of shape (rows, columns)."""
+    shape = (problem["rows"], problem["columns"])
+    return (Buffer("x", Role.INPUT, shape), Buffer("y", Role.OUTPUT, shape))
+
+
+def reference(arrays: Arrays, precision: Precision) -> Arrays:
+    """Run the torch module; imported late, because only a numerics check should pay for torch."""
+    from .reference import run
+
+    return run(arrays, precision)
+
+
+OPERATOR = Operator(
+    name="rms_scaled_softmax",
+    folder=Path(__file__).parent,
+    variants=(
+        unfused.VARIANT,
+        local_fusion.VARIANT,
+        megakernel_row.VARIANT,
+        megakernel_grid.VARIANT,
+        megakernel_grid.RELOAD_INPUT,
+        megakernel_grid.RELOAD_EXPONENTIALS,
+        megakernel_grid.RELOAD_BOTH,
+    ),
+    problems=tuple(Problem.of(rows=rows, columns=COLUMNS) for rows in ROWS),
+    tensors=tensors,
+    reference=reference,
+    input_sets=(
+        InputSet("random rows", inputs.random_rows),
+        InputSet("edge rows", inputs.edge_rows, problem=inputs.edge_problem),
+        InputSet(
+            "special rows",
+            inputs.special_rows,
+            precision=Precision.FLOAT32,
+            problem=inputs.special_problem,
+        ),
+    ),
+    tolerance=Tolerance(relative=1e-5, floor=1e-30),
+)
