@@ -1,0 +1,157 @@
+"""Compiled modules on the device, and cases made ready to run: one submission path for all uses.
+
+The same prepared launches are run once for numerics, captured into graphs, and timed, so what is
+timed is what was checked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_rmsperf.cases import Submission
+from pytest_rmsperf.device import _clock
+from pytest_rmsperf.device.context import CudaContext, checked
+from pytest_rmsperf.device.memory import DeviceMemory
+from pytest_rmsperf.errors import DeviceError
+from pytest_rmsperf.launch import Argument, KernelLaunch, LaunchPlan, ScalarArgument
+from pytest_rmsperf.resources import CompiledModule
+
+if TYPE_CHECKING:
+    from cuda.core.graph import Graph
+
+# Above this a kernel must opt in to more dynamic shared memory (CUDA C++ Programming Guide).
+DEFAULT_SMEM_BYTES = 48 * 1024
+
+
+class LoadedModule:
+    """A cubin loaded into the context; as a Capacity it asks the driver."""
+
+    def __init__(self, module: CompiledModule, context: CudaContext) -> None:
+        from cuda.core import ObjectCode
+
+        self.module = module
+        self.context = context
+        self._code = ObjectCode.from_cubin(module.cubin)
+        self._kernels = {one.name: self._code.get_kernel(one.name) for one in module.kernels}
+        self._optin_bytes = context.device.properties.max_shared_memory_per_block_optin
+
+    @property
+    def device(self) -> str:
+        return str(self.context.device.name)
+
+    @property
+    def sms(self) -> int:
+        return int(self.context.device.properties.multiprocessor_count)
+
+    def handle(self, kernel: str) -> Any:
+        """Return the CUkernel; GateFailure lists the kernels there are when it is not one."""
+        self.module.kernel(kernel)
+        return self._kernels[kernel].handle
+
+    def attribute(self, kernel: str, name: str) -> int:
+        """Return a driver attribute of a kernel by its CU_FUNC_ATTRIBUTE name in lower case."""
+        from cuda.bindings import driver
+
+        attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name.upper()}")
+        answer = driver.cuKernelGetAttribute(
+            attribute, self.handle(kernel), self.context.device.device_id
+        )
+        return int(checked(answer, f"attribute {name} of {kernel}"))
+
+    def blocks_per_sm(self, kernel: str, threads_per_block: int, dynamic_smem_bytes: int) -> int:
+        """Return the driver's answer; 0 when a block is larger than the device allows."""
+        from cuda.bindings import driver
+
+        static = self.module.kernel(kernel).static_smem_bytes
+        if static + dynamic_smem_bytes > self._optin_bytes:
+            return 0
+        if threads_per_block > self.attribute(kernel, "max_threads_per_block"):
+            return 0
+        self.allow_smem(kernel, dynamic_smem_bytes)
+        function = driver.CUfunction(int(self.handle(kernel)))
+        answer = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            function, threads_per_block, dynamic_smem_bytes
+        )
+        return int(checked(answer, f"blocks per SM of {kernel}"))
+
+    def allow_smem(self, kernel: str, dynamic_smem_bytes: int) -> None:
+        """Opt in to a dynamic shared size above 48 KiB, counted together with the static part."""
+        from cuda.bindings import driver
+
+        static = self.module.kernel(kernel).static_smem_bytes
+        if static + dynamic_smem_bytes <= DEFAULT_SMEM_BYTES:
+            return
+        answer = driver.cuKernelSetAttribute(
+            driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            dynamic_smem_bytes,
+            self.handle(kernel),
+            self.context.device.device_id,
+        )
+        checked(answer, f"{dynamic_smem_bytes} dynamic shared bytes for {kernel}")
+
+
+class Invocation:
+    """One case on the device: its launches with every argument bound, ready to submit.
+
+    Whoever makes one keeps `memory` alive through it: the launches hold plain addresses.
+    """
+
+    def __init__(
+        self, plan: LaunchPlan, submission: Submission, module: LoadedModule, memory: DeviceMemory
+    ) -> None:
+        self.plan = plan
+        self.submission = submission
+        self.context = module.context
+        self.memory = memory
+        self._sequence = _clock.prepare(
+            tuple(_prepared(launch, module, memory) for launch in plan.launches)
+        )
+        self._graph = self.capture(1) if submission is Submission.GRAPH else None
+
+    def run(self) -> None:
+        """Submit once, the way this case is submitted, and wait; DeviceError when it fails."""
+        self.complete(1)
+
+    def complete(self, count: int) -> list[int]:
+        """Submit and wait `count` times; return the host completion times in ns."""
+        stream = self.context.stream_handle
+        try:
+            if self._graph is not None:
+                return _clock.time_graph(int(self._graph.handle), stream, count)
+            return _clock.time_launches(self._sequence, stream, count)
+        except RuntimeError as error:
+            raise DeviceError(str(error)) from error
+
+    def capture(self, repeats: int) -> Graph:
+        """Return a graph of `repeats` invocations one after the other, uploaded to the device."""
+        builder = self.context.device.create_graph_builder()
+        builder.begin_building()
+        try:
+            for _ in range(repeats):
+                _clock.submit(self._sequence, int(builder.stream.handle))
+        except RuntimeError as error:
+            raise DeviceError(f"cannot be captured into a graph: {error}") from error
+        graph = builder.end_building().complete()
+        graph.upload(self.context.stream)
+        self.context.synchronize()
+        return graph
+
+
+def _prepared(
+    launch: KernelLaunch, module: LoadedModule, memory: DeviceMemory
+) -> tuple[int, int, int, int, bool, tuple[bytes, ...]]:
+    module.allow_smem(launch.kernel, launch.dynamic_smem_bytes)
+    return (
+        int(module.handle(launch.kernel)),
+        launch.blocks,
+        launch.threads_per_block,
+        launch.dynamic_smem_bytes,
+        launch.cooperative,
+        tuple(_bound(argument, memory) for argument in launch.arguments),
+    )
+
+
+def _bound(argument: Argument, memory: DeviceMemory) -> bytes:
+    if isinstance(argument, ScalarArgument):
+        return argument.packed()
+    return memory[argument.name].address.to_bytes(8, "little")

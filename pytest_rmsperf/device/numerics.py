@@ -1,0 +1,205 @@
+"""Outputs against the reference: on poisoned memory, for every input set of the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
+from pytest_rmsperf.cases import Case, InputSet
+from pytest_rmsperf.device.launcher import Invocation, LoadedModule
+from pytest_rmsperf.device.memory import DeviceMemory
+from pytest_rmsperf.errors import OperatorError
+from pytest_rmsperf.problem import Problem
+from pytest_rmsperf.resources import check_residency
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pytest_rmsperf.cases import Array, Arrays
+
+    Floats = npt.NDArray[np.float64]
+
+# Launches after the first that must give the same bits: enough for a kernel that resets its
+# barriers wrongly to hang or to err, and under 10 ms for the slowest case of the bundled operator.
+REPEATED_LAUNCHES = 50
+
+
+class References:
+    """Reference outputs, each computed once per process: cases of one problem share them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str, Precision], Arrays] = {}
+
+    def get(self, case: Case, inputs: InputSet, problem: Problem, precision: Precision) -> Arrays:
+        """Return the operator's reference of `inputs` on `problem` in `precision`."""
+        key = (str(case.operator.folder), inputs.name, problem.label, precision)
+        if key not in self._known:
+            self._known[key] = case.operator.reference(inputs.make(problem), precision)
+        return self._known[key]
+
+    def error(self, case: Case, inputs: InputSet) -> float:
+        """Return the float32 reference's own largest error against float64 on the case's problem.
+
+        It says how much of a kernel's error float32 arithmetic alone explains.
+        """
+        truth, rough = (
+            self.get(case, inputs, case.problem, precision)
+            for precision in (Precision.FLOAT64, Precision.FLOAT32)
+        )
+        floor = case.operator.tolerance.floor
+        return max(float(relative_error(rough[n], truth[n], floor).max()) for n in truth)
+
+
+def relative_error(got: Array, want: Array, floor: float) -> Floats:
+    """Return |got - want| / max(|want|, floor) element by element.
+
+    Equal infinities and NaN at the same place are no error; NaN or an infinity anywhere else is an
+    infinite one.
+    """
+    import numpy
+
+    mine, theirs = got.astype(numpy.float64), want.astype(numpy.float64)
+    with numpy.errstate(invalid="ignore", over="ignore"):
+        error: Floats = numpy.abs(mine - theirs) / numpy.maximum(numpy.abs(theirs), floor)
+        same = (mine == theirs) | (numpy.isnan(mine) & numpy.isnan(theirs))
+    error[same] = 0.0
+    error[numpy.isnan(error)] = numpy.inf
+    return error
+
+
+def compare(name: str, got: Array, want: Array, *, case: Case, inputs: InputSet) -> Comparison:
+    """Hold one output against the reference; NaN counts by its position, never as a wildcard.
+
+    Raises OperatorError when the two have different shapes, which NumPy would broadcast.
+    """
+    import numpy
+
+    if got.shape != want.shape:
+        raise OperatorError(
+            f"the reference of {case.operator.name} gives {name} the shape {want.shape}, "
+            f"its tensor has {got.shape}"
+        )
+    tolerance = case.operator.tolerance
+    error = relative_error(got, want, tolerance.floor)
+    wrong = error > tolerance.relative
+    index = numpy.unravel_index(int(error.argmax()), error.shape)
+    return Comparison(
+        input_set=inputs.name,
+        output=name,
+        precision=inputs.precision,
+        largest_error=float(error[index]),
+        index=tuple(int(place) for place in index),
+        got=float(got[index]),
+        want=float(want[index]),
+        allowed=tolerance.relative,
+        wrong=int(wrong.sum()),
+        elements=int(error.size),
+        problem=_in_words(got, want, wrong) if wrong.any() else None,
+    )
+
+
+def _in_words(got: Array, want: Array, wrong: npt.NDArray[np.bool_]) -> str:
+    import numpy
+
+    unexpected = int((numpy.isnan(got) & ~numpy.isnan(want)).sum())
+    missing = int((numpy.isnan(want) & ~numpy.isnan(got)).sum())
+    if unexpected:
+        return f"NaN (or never written) at {unexpected} places where the reference has a number"
+    if missing:
+        return f"a number at {missing} places where the reference has NaN"
+    return f"{int(wrong.sum())} elements outside the tolerance"
+
+
+def check_numerics(
+    case: Case, module: LoadedModule, references: References, notify: Callable[[str], None]
+) -> Numerics:
+    """Launch the case on each input set and compare; every launch is checked for residency first.
+
+    Raises GateFailure when a launch is not resident and DeviceError when one fails.
+    """
+    comparisons: list[Comparison] = []
+    launches = 0
+    notify("reference")
+    error = references.error(case, case.operator.input_sets[0])
+    for inputs in case.operator.input_sets:
+        problem = inputs.problem(case.problem)
+        notify(f"reference of {inputs.name}")
+        want = references.get(case, inputs, problem, inputs.precision)
+        notify(f"launch on {inputs.name}")
+        invocation = prepare(case, problem, module, inputs.make(problem))
+        invocation.run()
+        got = invocation.memory.outputs()
+        if want.keys() != got.keys():
+            raise OperatorError(
+                f"the reference of {case.operator.name} gives {sorted(want)}, its outputs are "
+                f"{sorted(got)}"
+            )
+        comparisons += [
+            compare(name, got[name], want[name], case=case, inputs=inputs) for name in want
+        ]
+        comparisons += [_outside(name, inputs) for name in invocation.memory.damaged()]
+        launches += 1
+        if inputs is case.operator.input_sets[0]:
+            invocation.complete(REPEATED_LAUNCHES)
+            launches += REPEATED_LAUNCHES
+            comparisons += _changed(got, invocation.memory.outputs(), inputs)
+    return Numerics(tuple(comparisons), launches, reference_error=error)
+
+
+def prepare(case: Case, problem: Problem, module: LoadedModule, arrays: Arrays) -> Invocation:
+    """Make `case` ready to run on `problem`: resident, inputs uploaded, the rest poisoned."""
+    plan = case.variant.plan(problem, module)
+    check_residency(plan, module.module, module, source="driver").require()
+    buffers = (*case.operator.tensors(problem), *plan.buffers)
+    memory = DeviceMemory.of(buffers, module.context)
+    memory.upload(dict(arrays))
+    return Invocation(plan, case.submission, module, memory)
+
+
+def _changed(first: Arrays, later: Arrays, inputs: InputSet) -> list[Comparison]:
+    """Return a failed comparison for each output that repeated launches did not reproduce."""
+    import numpy
+
+    failed = []
+    for name, mine in first.items():
+        differs = mine.view(numpy.uint8) != later[name].view(numpy.uint8)
+        if not differs.any():
+            continue
+        place = int(differs.reshape(mine.size, -1).any(axis=1).argmax())
+        index = tuple(int(i) for i in numpy.unravel_index(place, mine.shape))
+        failed.append(
+            Comparison(
+                input_set=inputs.name,
+                output=name,
+                precision=inputs.precision,
+                largest_error=float("inf"),
+                index=index,
+                got=float(later[name][index]),
+                want=float(mine[index]),
+                allowed=0.0,
+                wrong=int(differs.reshape(mine.size, -1).any(axis=1).sum()),
+                elements=mine.size,
+                problem=f"after {REPEATED_LAUNCHES} more launches on the same input other bits",
+            )
+        )
+    return failed
+
+
+def _outside(name: str, inputs: InputSet) -> Comparison:
+    """Return a failed comparison for a buffer whose surroundings were written to."""
+    nan = float("nan")
+    return Comparison(
+        input_set=inputs.name,
+        output=name,
+        precision=inputs.precision,
+        largest_error=float("inf"),
+        index=(),
+        got=nan,
+        want=nan,
+        allowed=0.0,
+        wrong=1,
+        elements=1,
+        problem="a write just outside the buffer",
+    )
