@@ -1,0 +1,264 @@
+"""The gate of one pytest run: opens the instrument, runs the campaign, judges, and saves.
+
+It knows settings, records and files, and nothing of pytest's hooks; the plugin knows hooks and
+little else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.baselines import BaselineStore
+from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
+from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
+from pytest_rmsperf.errors import GateFailure, SettingError
+from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.measurement import Measurement, Protocol
+from pytest_rmsperf.options import Settings
+from pytest_rmsperf.provenance import current_provenance
+from pytest_rmsperf.report.messages import microseconds, verdict_message
+from pytest_rmsperf.report.records import CaseReport, Finding
+from pytest_rmsperf.report.run_file import run_folder, write_run
+from pytest_rmsperf.report.terminal import row, table, tally
+from pytest_rmsperf.supervisor import Deadlines
+from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Arrays, Case
+    from pytest_rmsperf.environment import DeviceRecord
+    from pytest_rmsperf.problem import Problem
+
+Say = Callable[[str], None]
+
+NUMERICS_FIXTURES = frozenset({"rmsperf_numerics", "rmsperf_latency"})
+LATENCY_FIXTURE = "rmsperf_latency"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one test asks: its case, and the fixtures through which it asks."""
+
+    case: Case
+    fixtures: frozenset[str]
+
+
+def default_instrument(settings: Settings, say: Say) -> Instrument:
+    """Return the instrument that measures on this machine."""
+    return WorkerInstrument(
+        arch=settings.arch, deadlines=Deadlines(step_s=settings.deadline_s), say=say
+    )
+
+
+class Gate:
+    """State of one run; made when the gate is on, closed when the session ends."""
+
+    def __init__(self, settings: Settings, instrument: Instrument, root: Path) -> None:
+        self.settings = settings
+        self.store = BaselineStore(settings.baselines)
+        self.reports: dict[str, CaseReport] = {}
+        self.saved: list[str] = []
+        self._instrument = instrument
+        self._root = root
+        self._asked: frozenset[str] = frozenset()
+        self._failed: set[str] = set()
+        self._campaign: Campaign | None = None
+
+    # ---- before the tests -------------------------------------------------------------------
+
+    def machine(self) -> Machine:
+        """Describe the machine; SettingError when it is not the one that was expected."""
+        machine = self._instrument.machine()
+        expected = self.settings.expect_gpu
+        found = machine.device.identity.name if machine.device else f"no ({machine.why_no_device})"
+        if expected is not None and found != expected:
+            raise SettingError(
+                f"--rmsperf-expect-gpu={expected}: this machine has {found} CUDA device; run on "
+                "the machine that was meant, or correct the name"
+            )
+        return machine
+
+    def header(self) -> list[str]:
+        """Lines for the report header: the device, and the settings in force."""
+        machine = self.machine()
+        device = (
+            f"rmsperf device: {machine.device.describe()}"
+            if machine.device
+            else f"rmsperf device: NONE: {machine.why_no_device}. Nothing will be launched or "
+            f"timed; compiling for {self.settings.arch}"
+        )
+        compiler = ", ".join(f"{name} {value}" for name, value in machine.compiler)
+        lines = [device, f"rmsperf compiler: {compiler}", f"rmsperf: {self.settings.describe()}"]
+        others = machine.device.state.other_processes if machine.device else None
+        if others:
+            lines.append(f"rmsperf WARNING: {len(others)} other processes are on the device")
+        return lines
+
+    def run(self, questions: Sequence[Question], say: Say) -> None:
+        """Measure everything the selected tests ask about, and judge it."""
+        selection = select(questions)
+        self._asked = selection.with_latency
+        if not selection.cases:
+            return
+        machine = self.machine()
+        baselines = self._baselines(selection, machine)
+        campaign = run_campaign(
+            selection,
+            self._instrument,
+            protocol=Protocol(sessions=self.settings.sessions, blocks=self.settings.samples),
+            provenance=current_provenance(self._root, machine.packages),
+            say=say,
+            keep=self._keep,
+        )
+        self._campaign = campaign
+        self.reports = {
+            case.id: self._report(case, campaign, baselines.get(case.id))
+            for case in selection.cases
+        }
+        self._keep(campaign)
+
+    def _baselines(self, selection: Selection, machine: Machine) -> dict[str, Measurement]:
+        """Read all baselines before anything is measured, so that a bad file stops the run."""
+        if machine.device is None:
+            return {}
+        key = machine.device.identity.key
+        stored: dict[str, Measurement] = {}
+        for operator in {case.operator.name for case in selection.cases}:
+            stored |= self.store.read(key, operator)
+        return stored
+
+    def _keep(self, campaign: Campaign) -> None:
+        reports = self.reports.values()
+        write_run(run_folder(self._root) / "run.json", campaign, reports)
+        if self.settings.json is not None:
+            write_run(self.settings.json, campaign, reports)
+
+    # ---- judging ----------------------------------------------------------------------------
+
+    def _report(self, case: Case, campaign: Campaign, baseline: Measurement | None) -> CaseReport:
+        failure = campaign.failures.get(case.id)
+        verdict = self._judge(case, campaign, baseline) if failure is None else None
+        return CaseReport(
+            checked=campaign.checked[case.id],
+            failure=failure,
+            verdict=verdict,
+            latency_message=self._message(case, verdict),
+            not_run=self._why_not_run(campaign.machine),
+        )
+
+    def _judge(
+        self, case: Case, campaign: Campaign, baseline: Measurement | None
+    ) -> Verdict | None:
+        if campaign.machine.device is None or case.id not in self._asked:
+            return None
+        thresholds = Thresholds(
+            device_share=self.settings.threshold_percent / 100,
+            completion_share=self.settings.completion_threshold_percent / 100,
+        )
+        return judge(case.id, campaign.measurements.get(case.id), baseline, thresholds)
+
+    def _message(self, case: Case, verdict: Verdict | None) -> str | None:
+        """Return the text that fails the latency test; saving accepts all but invalid figures."""
+        if verdict is None or not verdict.fails:
+            return None
+        if self.settings.save and verdict.status is not Status.INVALID:
+            return None
+        return verdict_message(verdict, stored_on=self.store.devices(case.operator.name))
+
+    @staticmethod
+    def _why_not_run(machine: Machine) -> str | None:
+        return None if machine.device else f"no CUDA device ({machine.why_no_device})"
+
+    # ---- what tests ask ---------------------------------------------------------------------
+
+    def report(self, case: Case) -> CaseReport:
+        """Return the report of a case; one that was not part of the campaign says so."""
+        if case.id in self.reports:
+            return self.reports[case.id]
+        failure = Failure(Stage.COMPILE, f"not measured: no collected test asks for {case.id}")
+        return CaseReport(CheckedCase(case.id), failure, None, None, None)
+
+    def device(self) -> Finding[DeviceRecord]:
+        """Return the device this run measures on."""
+        machine = self.machine()
+        return Finding(machine.device, not_run=self._why_not_run(machine))
+
+    def launch(
+        self, case: Case, inputs: Arrays, *, problem: Problem | None = None
+    ) -> Finding[Arrays]:
+        """Launch a case once on inputs of the caller's and return its outputs."""
+        machine = self.machine()
+        if machine.device is None:
+            return Finding(None, not_run=self._why_not_run(machine))
+        return Finding(self._instrument.launch(case, problem or case.problem, inputs))
+
+    def require_no_stale(self, cases: Iterable[Case]) -> None:
+        """Raise GateFailure when a baseline holds a case that is not among `cases`."""
+        known = list(cases)
+        wanted = {case.id for case in known}
+        lines = []
+        for operator in sorted({case.operator.name for case in known}):
+            for device in self.store.devices(operator):
+                stale = sorted(set(self.store.read(device, operator)) - wanted)
+                lines += [f"  {self.store.path(device, operator)}: {one}" for one in stale]
+        if lines:
+            raise GateFailure(
+                f"stale: {len(lines)} stored cases that no test asks for\n"
+                + "\n".join(lines)
+                + "\nremove these lines from the file, or give the case its old name back"
+            )
+
+    def note_failed(self, case_id: str) -> None:
+        """Remember that a test of this case failed: it will not be saved."""
+        self._failed.add(case_id)
+
+    # ---- after the tests --------------------------------------------------------------------
+
+    def save(self, cases: Iterable[Case]) -> None:
+        """Accept the measurements of the cases no test of which failed."""
+        if self._campaign is None or self._campaign.machine.device is None:
+            return
+        key = self._campaign.machine.device.identity.key
+        by_operator: dict[str, dict[str, Measurement]] = {}
+        for case in cases:
+            measured = self._campaign.measurements.get(case.id)
+            if measured is not None and case.id not in self._failed:
+                by_operator.setdefault(case.operator.name, {})[case.id] = measured
+        for operator, accepted in by_operator.items():
+            path = self.store.write(key, operator, accepted)
+            self.saved.append(f"saved {len(accepted)} baselines in {path}")
+            self.saved += self._loosened(accepted)
+
+    def _loosened(self, accepted: dict[str, Measurement]) -> list[str]:
+        """Show every baseline that got slower: a lower bar must be seen to be lowered."""
+        verdicts = (self.reports[case_id].verdict for case_id in accepted)
+        return [
+            f"loosened: {one.case_id} {microseconds(one.baseline.device_ns)} -> "
+            f"{microseconds(one.current.device_ns)} us ({100 * (one.change or 0):+.1f} %)"
+            for one in verdicts
+            if one and one.status is Status.SLOWER and one.baseline and one.current
+        ]
+
+    def summary(self) -> list[str]:
+        """Lines for the end of the run: the table, what was saved, and what was compared."""
+        asked = [one for one in self.reports.values() if one.case_id in self._asked]
+        why_not = self._why_not_run(self._campaign.machine) if self._campaign else None
+        lines = table(row(one) for one in self.reports.values()) if self.reports else []
+        return [*lines, *self.saved, tally(asked, why_not=why_not).line]
+
+    def close(self) -> None:
+        """Release the machine."""
+        self._instrument.close()
+
+
+def select(questions: Sequence[Question]) -> Selection:
+    """Return the cases asked about, each once, and what is asked of them."""
+    return Selection(
+        cases=tuple({one.case.id: one.case for one in questions}.values()),
+        with_numerics=frozenset(
+            one.case.id for one in questions if one.fixtures & NUMERICS_FIXTURES
+        ),
+        with_latency=frozenset(one.case.id for one in questions if LATENCY_FIXTURE in one.fixtures),
+    )

@@ -1,0 +1,169 @@
+"""The instrument that measures for real: worker processes under supervision.
+
+One worker checks the cases, with torch beside it; each session of timing has a fresh one. A case
+that hangs or crashes its worker costs itself alone: a fresh worker goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+
+from pytest_rmsperf.cases import Case
+from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
+from pytest_rmsperf.environment import DeviceState
+from pytest_rmsperf.errors import GateFailure, RmsperfError
+from pytest_rmsperf.messages import Check, Describe, Launch, Measure, Progress, ReadState
+from pytest_rmsperf.supervisor import Deadlines, LostCase, WorkerProcess
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Arrays
+    from pytest_rmsperf.measurement import Protocol
+    from pytest_rmsperf.problem import Problem
+    from pytest_rmsperf.samples import Samples
+
+Say = Callable[[str], None]
+
+LOCK_SECONDS = 1800.0
+_STAGES = {stage.value: stage for stage in Stage}
+
+
+class WorkerInstrument:
+    """Checks and measures in workers; holds a lock on the device as long as it is open."""
+
+    def __init__(self, *, arch: str | None, deadlines: Deadlines, say: Say) -> None:
+        self._arch = arch
+        self._deadlines = deadlines
+        self._say = say
+        self._worker: WorkerProcess | None = None
+        self._machine: Machine | None = None
+        self._lock: FileLock | None = None
+
+    def machine(self) -> Machine:
+        """Ask a worker what there is; it stays to check the cases."""
+        if self._machine is None:
+            self._machine = cast("Machine", self._checking_worker().ask(Describe()))
+            if self._machine.device is not None:
+                self._lock = self._locked(self._machine.device.uuid)
+        return self._machine
+
+    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+        """Check one case; a lost worker is its failure, and the next case gets a new one."""
+        request = Check(case.reference, numerics)
+        progress = _Steps(self._say)
+        try:
+            checked = cast("CheckedCase", self._checking_worker().ask(request, progress))
+        except LostCase as lost:
+            self._discard_worker()
+            failure = _failure(lost, case.id, progress.stage)
+            return replace(self._known_before(case, progress.stage), failure=failure)
+        if checked.failure is not None and checked.failure.fatal:
+            self._discard_worker()
+        return checked
+
+    def _known_before(self, case: Case, stage: Stage) -> CheckedCase:
+        """Find again what a lost worker knew of a case: all that no launch is needed for."""
+        return self.check(case, numerics=False) if stage is Stage.NUMERICS else CheckedCase(case.id)
+
+    def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
+        """Run one session; after a lost case the session starts again without it."""
+        self._discard_worker()
+        remaining, failures = list(cases), dict[str, Failure]()
+        while remaining:
+            try:
+                return self._session(remaining, protocol, failures, _Steps(say))
+            except LostCase as lost:
+                culprit = lost.case_id
+                if culprit not in {case.id for case in remaining}:
+                    raise RmsperfError(f"no session can be measured here: {lost}") from lost
+                failures[culprit] = _failure(lost, culprit, Stage.TIME)
+                remaining = [case for case in remaining if case.id != culprit]
+        return SessionResult({}, failures)
+
+    def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
+        """Launch once in the checking worker; GateFailure when the case is lost on the way."""
+        request = Launch(case.reference, problem, dict(inputs))
+        try:
+            return cast("Arrays", self._checking_worker().ask(request))
+        except LostCase as lost:
+            self._discard_worker()
+            raise GateFailure(_failure(lost, case.id, Stage.NUMERICS).message) from lost
+
+    def close(self) -> None:
+        """End the worker and give the device free."""
+        self._discard_worker()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _session(
+        self,
+        cases: Sequence[Case],
+        protocol: Protocol,
+        failures: dict[str, Failure],
+        progress: _Steps,
+    ) -> SessionResult:
+        with self._new_worker() as worker:
+            before = cast("DeviceState | None", worker.ask(ReadState()))
+            request = Measure(tuple(case.reference for case in cases), protocol)
+            samples = cast("dict[str, Samples]", worker.ask(request, progress))
+            after = cast("DeviceState | None", worker.ask(ReadState()))
+        return SessionResult(samples, failures, before, after)
+
+    def _new_worker(self) -> WorkerProcess:
+        return WorkerProcess(arch=self._arch, deadlines=self._deadlines)
+
+    def _checking_worker(self) -> WorkerProcess:
+        if self._worker is None or not self._worker.alive:
+            self._discard_worker()
+            self._worker = self._new_worker()
+        return self._worker
+
+    def _discard_worker(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def _locked(self, uuid: str) -> FileLock:
+        """Take the device for this run: two runs on one device would measure each other."""
+        folder = user_cache_path("pytest-rmsperf", ensure_exists=True)
+        lock = FileLock(folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', uuid)}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            self._say(f"waiting for the device: another run holds {lock.lock_file}")
+            try:
+                lock.acquire(timeout=LOCK_SECONDS)
+            except Timeout:
+                raise RmsperfError(
+                    f"the device is taken: another run held {lock.lock_file} for "
+                    f"{LOCK_SECONDS:g} s; end that run or start this one later"
+                ) from None
+        return lock
+
+
+class _Steps:
+    """Passes a worker's progress on and remembers the last stage it named."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self.stage = Stage.COMPILE
+
+    def __call__(self, progress: Progress) -> None:
+        self.stage = _STAGES.get(progress.step, self.stage)
+        self._say(f"{progress.step} {progress.case_id}")
+
+
+def _failure(lost: LostCase, case_id: str, stage: Stage) -> Failure:
+    """Return a lost worker as the failure of the case it was lost on."""
+    return Failure(
+        stage,
+        f"lost: {case_id} in step '{lost.step}': {lost}\n"
+        "run the case alone under compute-sanitizer to find the access or the barrier at fault",
+        fatal=True,
+    )

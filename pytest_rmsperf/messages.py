@@ -1,0 +1,79 @@
+"""What the pytest process and a worker say to each other: plain records, pickled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.cases import CaseReference
+from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.problem import Problem
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """Asks for the Machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """Asks for the DeviceState of this moment, None where there is no device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Asks for the CheckedCase of a case."""
+
+    case: CaseReference
+    numerics: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Asks for one session: a dict of Samples by case id."""
+
+    cases: tuple[CaseReference, ...]
+    protocol: Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Asks for the outputs of one launch on the given inputs, by name."""
+
+    case: CaseReference
+    problem: Problem
+    inputs: dict[str, Array]
+
+
+Request = Describe | ReadState | Check | Measure | Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Says what the worker is about to do; from here on the deadline of that step runs."""
+
+    case_id: str
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result of the request, whose type the request says."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The request failed on `case_id`; `fatal` when this worker must not be asked again."""
+
+    case_id: str
+    step: str
+    message: str
+    fatal: bool
+
+
+Reply = Progress | Answer | Refusal

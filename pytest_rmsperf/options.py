@@ -1,0 +1,190 @@
+"""All settings: one table, one grammar, one resolver (command line over ini over default)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.errors import SettingError
+
+if TYPE_CHECKING:
+    import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force, resolved once."""
+
+    save: bool
+    baselines: Path
+    device: str
+    require_gpu: bool
+    expect_gpu: str | None
+    arch: str
+    sessions: int
+    samples: int
+    deadline_s: float
+    threshold_percent: float
+    completion_threshold_percent: float
+    json: Path | None
+
+    def describe(self) -> str:
+        """One line for the report header."""
+        return (
+            f"baselines {self.baselines}, {self.sessions} sessions x {self.samples} samples, "
+            f"thresholds {self.threshold_percent:g} % device time and "
+            f"{self.completion_threshold_percent:g} % host completion, "
+            f"deadline {self.deadline_s:g} s"
+        )
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError("must be at least 1")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError("must be positive and finite")
+    return value
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return text
+
+    return parse
+
+
+def _yes(text: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if text.lower() not in words:
+        raise ValueError("must be true or false")
+    return words[text.lower()]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting: `--rmsperf-<word>` on the command line, `rmsperf_<word>` in the ini file."""
+
+    word: str
+    default: str | None  # as it would be typed
+    parse: Callable[[str], object]
+    metavar: str | None  # None: a switch without a value
+    help: str
+
+    @property
+    def flag(self) -> str:
+        return f"--rmsperf-{self.word}"
+
+    @property
+    def dest(self) -> str:
+        return f"rmsperf_{self.word.replace('-', '_')}"
+
+
+OPTIONS = (
+    Option("baselines", "baselines", Path, "DIR", "folder of stored baselines"),
+    Option(
+        "device",
+        "auto",
+        _one_of("auto", "cuda"),
+        "auto|cuda",
+        "auto: use a CUDA device if there is one; cuda: it is an error if there is none",
+    ),
+    Option("require-gpu", "false", _yes, None, "what was not run for want of a GPU fails"),
+    Option("expect-gpu", None, str, "NAME", "stop unless the device has this CUDA name"),
+    Option("arch", "sm_90", str, "ARCH", "what to compile for where there is no device"),
+    Option("sessions", "3", _count, "N", "fresh worker processes that measure all cases"),
+    Option("samples", "15", _count, "N", "blocks of samples of each case in a session"),
+    Option("deadline", "30", _positive, "SECONDS", "kill a worker that is silent for so long"),
+    Option("threshold", "3", _positive, "PERCENT", "change of device time that counts"),
+    Option("completion-threshold", "25", _positive, "PERCENT", "same for host completion"),
+    Option("json", None, Path, "FILE", "also write the run, with all samples, to FILE"),
+)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option with default None, so that the resolver sees what was given."""
+    group = parser.getgroup("rmsperf", "performance regression gate for CUDA kernels")
+    group.addoption(
+        "--rmsperf",
+        dest="rmsperf",
+        action="store_true",
+        help="run the gate: the tests marked rmsperf, and only those",
+    )
+    group.addoption(
+        "--rmsperf-save",
+        dest="rmsperf_save",
+        action="store_true",
+        help="run the gate and accept what was measured as the new baselines",
+    )
+    for one in OPTIONS:
+        if one.metavar is None:
+            group.addoption(
+                one.flag, dest=one.dest, action="store_const", const="true", help=one.help
+            )
+        else:
+            group.addoption(one.flag, dest=one.dest, metavar=one.metavar, help=one.help)
+        parser.addini(one.dest, f"{one.help} (default: {one.default})", default=None)
+
+
+def gate_is_on(config: pytest.Config) -> bool:
+    """Say whether this run asked for the gate."""
+    return bool(config.getoption("rmsperf") or config.getoption("rmsperf_save"))
+
+
+def resolve(config: pytest.Config) -> Settings:
+    """Return the settings in force; SettingError names the option or ini key and its value."""
+    found = {one.dest: _resolve_one(config, one) for one in OPTIONS}
+    baselines, json = found["rmsperf_baselines"], found["rmsperf_json"]
+    assert isinstance(baselines, Path)
+    assert json is None or isinstance(json, Path)
+    return Settings(
+        save=bool(config.getoption("rmsperf_save")),
+        baselines=config.rootpath / baselines,
+        device=str(found["rmsperf_device"]),
+        require_gpu=bool(found["rmsperf_require_gpu"]) or found["rmsperf_device"] == "cuda",
+        expect_gpu=None
+        if found["rmsperf_expect_gpu"] is None
+        else str(found["rmsperf_expect_gpu"]),
+        arch=str(found["rmsperf_arch"]),
+        sessions=_as_int(found["rmsperf_sessions"]),
+        samples=_as_int(found["rmsperf_samples"]),
+        deadline_s=_as_float(found["rmsperf_deadline"]),
+        threshold_percent=_as_float(found["rmsperf_threshold"]),
+        completion_threshold_percent=_as_float(found["rmsperf_completion_threshold"]),
+        json=None if json is None else config.invocation_params.dir / json,
+    )
+
+
+def _resolve_one(config: pytest.Config, option: Option) -> object:
+    given, where = config.getoption(option.dest), option.flag
+    if given is None:
+        given, where = config.getini(option.dest), f"ini key {option.dest}"
+    if given is None:
+        given, where = option.default, "default"
+    if given is None:
+        return None
+    if not str(given).strip():
+        raise SettingError(f"{where} is empty; give a value or leave it out ({option.help})")
+    try:
+        return option.parse(str(given))
+    except ValueError as error:
+        raise SettingError(f"{where}={given}: {error} ({option.help})") from error
+
+
+def _as_int(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _as_float(value: object) -> float:
+    assert isinstance(value, float)
+    return value

@@ -1,0 +1,71 @@
+"""What the report knows of one case, and the three answers a test can ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pytest_rmsperf.accuracy import Numerics
+from pytest_rmsperf.checks import CheckedCase, Failure, Stage
+from pytest_rmsperf.errors import GateFailure, NotRun
+from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.verdict import Verdict
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(Generic[T]):
+    """One answer about a case: a value, or why there is none. `message` fails the test."""
+
+    value: T | None
+    failure: str | None = None
+    not_run: str | None = None
+
+    def require(self) -> T:
+        """Return the value when the gate is content with it.
+
+        Raises GateFailure with the whole message when it is not, and NotRun when there is nothing
+        to judge here.
+        """
+        if self.failure is not None:
+            raise GateFailure(self.failure)
+        if self.value is None:
+            raise NotRun(self.not_run or "not run")
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """One case from compilation to verdict."""
+
+    checked: CheckedCase
+    failure: Failure | None  # the first stage that failed, timing included
+    verdict: Verdict | None
+    latency_message: str | None  # the whole message when the verdict fails the build
+    not_run: str | None  # why nothing was launched, such as: no CUDA device
+
+    @property
+    def case_id(self) -> str:
+        return self.checked.case_id
+
+    def residency(self) -> Finding[Residency]:
+        """Whether every launch fits; a case that does not compile or plan fails here too."""
+        if self.failure is not None and self.failure.stage in _BEFORE_LAUNCH:
+            return Finding(None, failure=self.failure.message)
+        return Finding(self.checked.residency, not_run=self.not_run)
+
+    def numerics(self) -> Finding[Numerics]:
+        """Whether every output is right; any earlier failure is this one's too."""
+        if self.failure is not None and self.failure.stage is not Stage.TIME:
+            return Finding(None, failure=self.failure.message)
+        return Finding(self.checked.numerics, not_run=self.not_run)
+
+    def latency(self) -> Finding[Verdict]:
+        """Whether the latency holds; a case that failed anywhere before has none."""
+        if self.failure is not None:
+            return Finding(None, failure=self.failure.message)
+        return Finding(self.verdict, failure=self.latency_message, not_run=self.not_run)
+
+
+_BEFORE_LAUNCH = frozenset({Stage.COMPILE, Stage.PLAN, Stage.RESIDENCY})

@@ -1,0 +1,113 @@
+"""The table at the end of a run, and the lines below it that cannot be overlooked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from pytest_rmsperf.measurement import middle
+from pytest_rmsperf.report.messages import UNKNOWN, microseconds, percent
+from pytest_rmsperf.report.records import CaseReport
+from pytest_rmsperf.verdict import COMPARED, Status
+
+COLUMNS = (
+    "case",
+    "host us",
+    "device us",
+    "copy us",
+    "change",
+    "verdict",
+    "registers",
+    "blocks/SM",
+    "headroom",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table, as text; also what travels in a test's user properties."""
+
+    case: str
+    completion: str
+    device: str
+    copy: str
+    change: str
+    verdict: str
+    registers: str
+    blocks_per_sm: str
+    headroom: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return tuple(asdict(self).values())
+
+
+def row(report: CaseReport) -> Row:
+    """Return the table row of a case; what is not known is a dash."""
+    residency = report.checked.residency
+    tightest = residency.tightest if residency is not None else None
+    spare = residency.headroom_blocks if residency is not None else None
+    current = report.verdict.current if report.verdict is not None else None
+    sessions = current.sessions if current is not None else ()
+    return Row(
+        case=report.case_id,
+        completion=microseconds(current.completion_ns if current else None),
+        device=microseconds(current.device_ns if current else None),
+        copy=microseconds(middle([s.copy.device_ns for s in sessions if s.copy is not None])),
+        change=percent(report.verdict.change if report.verdict else None),
+        verdict=_verdict(report),
+        registers=str(tightest.kernel.registers_per_thread) if tightest else UNKNOWN,
+        blocks_per_sm=str(tightest.blocks_per_sm) if tightest else UNKNOWN,
+        headroom=UNKNOWN if spare is None else str(spare),
+    )
+
+
+def _verdict(report: CaseReport) -> str:
+    if report.failure is not None:
+        return f"failed: {report.failure.stage.value}"
+    return report.verdict.status.value if report.verdict is not None else "not run"
+
+
+def table(rows: Iterable[Row]) -> list[str]:
+    """Return aligned lines: the case to the left, every number to the right."""
+    cells = [COLUMNS, *(one.cells for one in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    return [_aligned(line, widths) for line in cells]
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    first = line[0].ljust(widths[0])
+    rest = (text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))
+    return "  ".join((first, *rest))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many latencies were asked for, and what became of them."""
+
+    asked: int
+    compared: int
+    statuses: tuple[tuple[str, int], ...]
+    why_not: str | None
+
+    @property
+    def line(self) -> str:
+        """The line that ends every run: compared of asked, and why not all."""
+        words = ", ".join(f"{count} {status}" for status, count in self.statuses)
+        reason = f": {self.why_not}" if self.compared < self.asked and self.why_not else ""
+        verdicts = f" ({words})" if words else ""
+        return f"{self.compared} of {self.asked} latencies compared{reason}{verdicts}"
+
+
+def tally(reports: Iterable[CaseReport], *, why_not: str | None) -> Tally:
+    """Count the cases whose latency was asked for."""
+    reports = list(reports)
+    found = [one.verdict.status for one in reports if one.verdict is not None]
+    counts = Counter(status for status in found)
+    return Tally(
+        asked=len(reports),
+        compared=sum(status in COMPARED for status in found),
+        statuses=tuple((s.value, counts[s]) for s in Status if counts[s]),
+        why_not=why_not,
+    )

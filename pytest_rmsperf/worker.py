@@ -1,0 +1,142 @@
+"""The worker: a process of its own that owns the device and answers one request after the other.
+
+It is the only process that initializes CUDA. It reads requests from the connection whose file
+descriptor is its argument, says before each step what it is about to do, and ends when the other
+side closes. Errors it did not expect end it with a traceback, which the supervisor reports.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import signal
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from multiprocessing.connection import Connection
+
+from pytest_rmsperf import messages
+from pytest_rmsperf.checks import Machine
+from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.device.context import CudaContext, why_no_device
+from pytest_rmsperf.device.numerics import prepare
+from pytest_rmsperf.device.session import Session
+from pytest_rmsperf.device.toolchain import find_toolchain
+from pytest_rmsperf.errors import CompileError, DeviceError, GateFailure, RmsperfError
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
+PACKAGES = ("cuda-core", "cuda-bindings", "cupy-cuda13x", "cupy-cuda12x", "torch", "numpy")
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """Where the worker is: the last step it announced."""
+
+    connection: Connection
+    case_id: str = ""
+    step: str = "start"
+
+    def notify(self, case_id: str, step: str) -> None:
+        self.case_id, self.step = case_id, step
+        self.connection.send(messages.Progress(case_id, step))
+
+
+class Worker:
+    """Answers requests; the device is opened by the first one that needs it."""
+
+    def __init__(self, connection: Connection, arch: str | None) -> None:
+        self._connection = connection
+        self._place = Place(connection)
+        self._arch = arch
+
+    def serve(self) -> None:
+        """Answer until the other side closes the connection or a launch spoils the context."""
+        while True:
+            try:
+                request = self._connection.recv()
+            except EOFError:
+                return
+            reply = self._reply(request)
+            self._connection.send(reply)
+            if isinstance(reply, messages.Refusal) and reply.fatal:
+                return
+
+    def _reply(self, request: messages.Request) -> messages.Reply:
+        try:
+            return messages.Answer(self._answer(request))
+        except (RmsperfError, GateFailure) as error:
+            return messages.Refusal(
+                self._place.case_id, self._place.step, str(error), isinstance(error, DeviceError)
+            )
+
+    def _answer(self, request: messages.Request) -> object:
+        match request:
+            case messages.Describe():
+                return self._describe()
+            case messages.ReadState():
+                return self._context.state() if self._context else None
+            case messages.Check(case=case, numerics=numerics):
+                return self._checker.check(case.resolve(), self._place.notify, numerics=numerics)
+            case messages.Measure(cases=cases, protocol=protocol):
+                session = Session(self._checker, protocol, self._place.notify)
+                return session.measure([case.resolve() for case in cases])
+            case messages.Launch():
+                return self._launch(request)
+
+    @cached_property
+    def _no_device(self) -> str | None:
+        return why_no_device()
+
+    @cached_property
+    def _context(self) -> CudaContext | None:
+        return None if self._no_device else CudaContext.open()
+
+    @cached_property
+    def _checker(self) -> Checker:
+        arch = self._context.identity().arch if self._context else self._arch
+        return Checker(self._context, arch or "sm_90")
+
+    def _describe(self) -> Machine:
+        try:
+            compiler = find_toolchain().identity
+        except CompileError as error:
+            compiler = (("missing", str(error).splitlines()[0]),)
+        return Machine(
+            device=self._context.record() if self._context else None,
+            why_no_device=self._no_device,
+            compiler=compiler,
+            packages=tuple((name, version) for name in PACKAGES if (version := _version(name))),
+        )
+
+    def _launch(self, request: messages.Launch) -> dict[str, object]:
+        case = request.case.resolve()
+        self._place.notify(case.id, "launch")
+        module = self._checker.loaded(case.variant)
+        invocation = prepare(case, request.problem, module, request.inputs)
+        invocation.run()
+        damaged = invocation.memory.damaged()
+        if damaged:
+            raise GateFailure(f"{case.id} wrote just outside of {', '.join(damaged)}")
+        return dict(invocation.memory.outputs())
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def main(arguments: list[str]) -> None:
+    """Serve on the inherited descriptor; die with the parent, whatever the device is doing."""
+    faulthandler.enable()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    descriptor, arch = int(arguments[0]), arguments[1] or None
+    with Connection(descriptor) as connection:
+        Worker(connection, arch).serve()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
