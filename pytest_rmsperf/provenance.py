@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from datetime import datetime, timezone
@@ -11,15 +12,20 @@ from pathlib import Path
 from pytest_rmsperf.environment import Provenance
 
 GIT_SECONDS = 10.0
+# Names the commit where the sources came without their history, as in a container image.
+COMMIT_VARIABLE = "RMSPERF_COMMIT"
 
 
 def current_provenance(folder: Path, packages: tuple[tuple[str, str], ...]) -> Provenance:
-    """Describe the checkout that `folder` lies in; commit and dirty are None outside of git."""
+    """Describe the checkout that `folder` lies in.
+
+    Outside of git, commit is what RMSPERF_COMMIT says, if anything, and dirty is None.
+    """
     commit = _git(folder, "rev-parse", "--short=12", "HEAD")
-    status = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    status = _git(folder, "status", "--porcelain", "--untracked-files=no") if commit else None
     return Provenance(
         date=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        commit=commit or None,
+        commit=commit or os.environ.get(COMMIT_VARIABLE) or None,
         dirty=None if status is None else bool(status),
         python=platform.python_version(),
         rmsperf=_own_version(),

@@ -54,7 +54,7 @@ def plain(value: object) -> object:
         case Enum():
             found: object = value.value
         case dict():
-            found = {str(key): plain(one) for key, one in value.items()}
+            found = {str(plain(key)): plain(one) for key, one in value.items()}
         case tuple() | list():
             found = [plain(one) for one in value]
         case bytes():
