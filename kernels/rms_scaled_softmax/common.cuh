@@ -20,10 +20,13 @@ struct alignas(8) Statistics {  // one 8-byte access
     float maximum;
 };
 
-// Below every number: the maximum of nothing. A function, for no header of NVRTC's has the constant.
-__device__ inline float negative_infinity() { return __int_as_float(static_cast<int>(0xff800000u)); }
+// Below every number: the maximum of nothing. A function, for no header of NVRTC's has the
+// constant.
+__device__ inline float negative_infinity() {
+    return __int_as_float(static_cast<int>(0xff800000u));
+}
 
-struct RowStatistics {
+struct alignas(8) RowStatistics {
     float inverse_rms;
     float maximum;
 };
@@ -87,8 +90,10 @@ __device__ inline float4 square(float4 v) {
 
 // The difference is taken before scaling: an infinite maximum or a zero scale then gives NaN
 // exactly where the reference gives it.
+// __expf, for its largest relative error over 64 random rows is 1.5e-6 against expf's 1.4e-6, which
+// is what torch has in float32 (H200, 64 rows: local fusion 33.5 us device time against 33.9).
 __device__ inline float exponential(float value, RowStatistics row) {
-    return expf((value - row.maximum) * row.inverse_rms);
+    return __expf((value - row.maximum) * row.inverse_rms);
 }
 
 __device__ inline float4 exponential(float4 v, RowStatistics row) {
@@ -165,28 +170,44 @@ __device__ inline Statistics block_statistics(Statistics value, Statistics* part
     return {warp_sum(value.sum_of_squares), warp_maximum(value.maximum)};
 }
 
-// ---- row: every thread holds the result ------------------------------------------------------
+// ---- row: what the tiles of a row make together ----------------------------------------------
 
-// Each warp combines the tile results of the whole row by itself: 32 tiles are one load per lane,
-// and no block barrier is needed. All warps add in the same order, so all hold the same bits.
-// The loads go past L1, which may hold what another block has since replaced.
-__device__ inline RowStatistics row_statistics(const Statistics* tiles, int tiles_per_row,
-                                               int columns, float eps) {
+// Called by one warp, every lane of which holds the result: 32 tiles are one load per lane. One
+// warp per block, and the others wait for it: if all eight warps load, the 256 requests of a row's
+// blocks meet at the same two lines of L2. Every block adds in the same order, so all get the same
+// bits. The loads go past L1, which may hold what another block has since replaced.
+__device__ inline RowStatistics warp_row_statistics(const Statistics* tiles, int tiles_per_row,
+                                                    int columns, float eps) {
     Statistics value = {0.0f, negative_infinity()};
 #pragma unroll 1
     for (int tile = threadIdx.x % WARP_THREADS; tile < tiles_per_row; tile += WARP_THREADS) {
         const float2 other = __ldcg(reinterpret_cast<const float2*>(tiles + tile));
         value = {value.sum_of_squares + other.x, fmaxf(value.maximum, other.y)};
     }
-    return {inverse_rms(warp_sum(value.sum_of_squares), columns, eps),
-            warp_maximum(value.maximum)};
+    return {inverse_rms(warp_sum(value.sum_of_squares), columns, eps), warp_maximum(value.maximum)};
 }
 
-__device__ inline float row_sum(const float* tiles, int tiles_per_row) {
+__device__ inline float warp_row_sum(const float* tiles, int tiles_per_row) {
     float value = 0.0f;
 #pragma unroll 1
     for (int tile = threadIdx.x % WARP_THREADS; tile < tiles_per_row; tile += WARP_THREADS) {
         value += __ldcg(tiles + tile);
     }
     return warp_sum(value);
+}
+
+// The same for all threads of the block, through `shared`: warp `by_warp` combines. The caller puts
+// a barrier before the first use, one for as many results as it likes.
+__device__ inline void share_row_statistics(const Statistics* tiles, int tiles_per_row, int columns,
+                                            float eps, RowStatistics* shared, int by_warp = 0) {
+    if (threadIdx.x / WARP_THREADS != by_warp) return;
+    const RowStatistics row = warp_row_statistics(tiles, tiles_per_row, columns, eps);
+    if (threadIdx.x % WARP_THREADS == 0) *shared = row;
+}
+
+__device__ inline void share_row_sum(const float* tiles, int tiles_per_row, float* shared,
+                                     int by_warp = 0) {
+    if (threadIdx.x / WARP_THREADS != by_warp) return;
+    const float total = warp_row_sum(tiles, tiles_per_row);
+    if (threadIdx.x % WARP_THREADS == 0) *shared = total;
 }

@@ -4,6 +4,9 @@
 // the exponentials are computed twice. Stream order is the only synchronization.
 #include "common.cuh"
 
+// In phase 3 two warps combine at the same time: the first the statistics, this one the sums.
+constexpr int LAST_WARP = WARPS_PER_BLOCK - 1;
+
 // Phase 1: the sum of squares and the maximum of each tile.
 extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
     tile_statistics(const float* x, Statistics* statistics, int columns, int tiles_per_row) {
@@ -19,10 +22,11 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
     exponential_sums(const float* x, const Statistics* statistics, float* sums, int columns,
                      int tiles_per_row, float eps) {
     __shared__ float partials[WARPS_PER_BLOCK];
+    __shared__ RowStatistics row;
     const Tile tile = block_tile(0, columns, tiles_per_row);
     const Vectors loaded = load_vectors(x, tile);
-    const RowStatistics row =
-        row_statistics(statistics + tile.row * tiles_per_row, tiles_per_row, columns, eps);
+    share_row_statistics(statistics + tile.row * tiles_per_row, tiles_per_row, columns, eps, &row);
+    __syncthreads();
     float total = 0.0f;
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
@@ -36,11 +40,15 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
 extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
     normalize(const float* x, const Statistics* statistics, const float* sums, float* y,
               int columns, int tiles_per_row, float eps) {
+    __shared__ RowStatistics row;
+    __shared__ float row_total;
     const Tile tile = block_tile(0, columns, tiles_per_row);
     const Vectors loaded = load_vectors(x, tile);
-    const RowStatistics row =
-        row_statistics(statistics + tile.row * tiles_per_row, tiles_per_row, columns, eps);
-    const float inverse_sum = 1.0f / row_sum(sums + tile.row * tiles_per_row, tiles_per_row);
+    const long long first = tile.row * tiles_per_row;
+    share_row_statistics(statistics + first, tiles_per_row, columns, eps, &row);
+    share_row_sum(sums + first, tiles_per_row, &row_total, LAST_WARP);
+    __syncthreads();
+    const float inverse_sum = 1.0f / row_total;
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
         if (tile.owns(i)) {

@@ -12,8 +12,8 @@
 __device__ inline void reload_tile(const float* source, Tile place, float* tile) {
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
-        if (place.owns(i)) retained(tile, i) = __ldcg(reinterpret_cast<const float4*>(
-                               source + place.offset(i)));
+        if (place.owns(i))
+            retained(tile, i) = __ldcg(reinterpret_cast<const float4*>(source + place.offset(i)));
     }
     __syncthreads();
 }
@@ -28,12 +28,14 @@ __device__ inline void spill_tile(float* target, Tile place, float* tile) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
-    megakernel_grid(const float* x, float* y, Statistics* statistics, float* sums,
-                    float* spilled, long long first_row, int columns, int tiles_per_row,
-                    float eps, int reload_input, int reload_exponentials) {
+    megakernel_grid(const float* x, float* y, Statistics* statistics, float* sums, float* spilled,
+                    long long first_row, int columns, int tiles_per_row, float eps,
+                    int reload_input, int reload_exponentials) {
     extern __shared__ float4 tile_memory[];
     __shared__ Statistics partial_statistics[WARPS_PER_BLOCK];
     __shared__ float partial_sums[WARPS_PER_BLOCK];
+    __shared__ RowStatistics row;
+    __shared__ float row_total;
     float* tile = reinterpret_cast<float*>(tile_memory);
     const Tile place = block_tile(first_row, columns, tiles_per_row);
     const int first_tile = blockIdx.x - place.index;
@@ -43,12 +45,15 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     cooperative_groups::this_grid().sync();
 
     if (reload_input) reload_tile(x, place, tile);
-    const RowStatistics row = row_statistics(statistics + first_tile, tiles_per_row, columns, eps);
+    share_row_statistics(statistics + first_tile, tiles_per_row, columns, eps, &row);
+    __syncthreads();
     const float total = block_sum(keep_exponentials(row, place, tile), partial_sums);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
     if (reload_exponentials) spill_tile(spilled, place, tile);
     cooperative_groups::this_grid().sync();
 
     if (reload_exponentials) reload_tile(spilled, place, tile);
-    write_quotients(row_sum(sums + first_tile, tiles_per_row), place, tile, y);
+    share_row_sum(sums + first_tile, tiles_per_row, &row_total);
+    __syncthreads();
+    write_quotients(row_total, place, tile, y);
 }

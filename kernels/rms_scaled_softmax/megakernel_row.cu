@@ -10,6 +10,8 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     extern __shared__ float4 tile_memory[];
     __shared__ Statistics partial_statistics[WARPS_PER_BLOCK];
     __shared__ float partial_sums[WARPS_PER_BLOCK];
+    __shared__ RowStatistics row;
+    __shared__ float row_total;
     float* tile = reinterpret_cast<float*>(tile_memory);
     const Tile place = block_tile(first_row, columns, tiles_per_row);
     const int row_in_launch = blockIdx.x / tiles_per_row;
@@ -19,12 +21,15 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
 
     const Statistics mine = block_statistics(keep_tile(x, place, tile), partial_statistics);
     if (threadIdx.x == 0) statistics[blockIdx.x] = mine;
-    row_barrier(barrier, 0);
+    if (threadIdx.x < WARP_THREADS) row_barrier(barrier, 0);
+    share_row_statistics(statistics + first_tile, tiles_per_row, columns, eps, &row);
+    __syncthreads();
 
-    const RowStatistics row = row_statistics(statistics + first_tile, tiles_per_row, columns, eps);
     const float total = block_sum(keep_exponentials(row, place, tile), partial_sums);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
-    row_barrier(barrier, 1);
+    if (threadIdx.x < WARP_THREADS) row_barrier(barrier, 1);
+    share_row_sum(sums + first_tile, tiles_per_row, &row_total);
+    __syncthreads();
 
-    write_quotients(row_sum(sums + first_tile, tiles_per_row), place, tile, y);
+    write_quotients(row_total, place, tile, y);
 }

@@ -33,8 +33,8 @@ __device__ inline void store_relaxed(unsigned* counter, unsigned value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
 }
 
-// Called by all threads of the block. What thread 0 wrote before is visible to every thread of the
-// row's blocks afterwards. `point` is 0, then 1.
+// Called by warp 0 of the block. What thread 0 wrote before is visible afterwards to warp 0 of each
+// of the row's blocks. `point` is 0, then 1.
 __device__ inline void row_barrier(RowBarrier barrier, int point) {
     if (threadIdx.x == 0) {
         unsigned* counter = barrier.counters + point * COUNTER_STRIDE;
@@ -44,5 +44,5 @@ __device__ inline void row_barrier(RowBarrier barrier, int point) {
         }
         if (point == 1 && barrier.leader) store_relaxed(barrier.counters, 0);
     }
-    __syncthreads();
+    __syncwarp();
 }

@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
 extern "C" __global__ void __launch_bounds__(WARP_THREADS)
     row_inverse_rms(const float* sums, float* inverse, int columns, int tiles_per_row, float eps) {
     const long long row = blockIdx.x;
-    const float total = row_sum(sums + row * tiles_per_row, tiles_per_row);
+    const float total = warp_row_sum(sums + row * tiles_per_row, tiles_per_row);
     if (threadIdx.x == 0) inverse[row] = inverse_rms(total, columns, eps);
 }
 
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
 extern "C" __global__ void __launch_bounds__(WARP_THREADS)
     row_sums(const float* tiles, float* sums, int tiles_per_row) {
     const long long row = blockIdx.x;
-    const float total = row_sum(tiles + row * tiles_per_row, tiles_per_row);
+    const float total = warp_row_sum(tiles + row * tiles_per_row, tiles_per_row);
     if (threadIdx.x == 0) sums[row] = total;
 }
 
