@@ -93,9 +93,14 @@ def run_campaign(
     `keep` gets the unfinished campaign whenever it has grown, so that a crash loses little.
     """
     machine = instrument.machine()
-    checked = check_all(selection, instrument, say)
-    failures = {case_id: one.failure for case_id, one in checked.items() if one.failure is not None}
-    keep(Campaign(machine, checked, failures=failures))
+    checked: dict[str, CheckedCase] = {}
+    failures: dict[str, Failure] = {}
+    keep(Campaign(machine, {}))
+    for one in check_all(selection, instrument, say):
+        checked[one.case_id] = one
+        if one.failure is not None:
+            failures[one.case_id] = one.failure
+        keep(Campaign(machine, dict(checked), failures=dict(failures)))
     if machine.device is None:
         return Campaign(machine, checked, failures=failures)
     timed = [
@@ -114,13 +119,11 @@ def run_campaign(
     return Campaign(machine, checked, sessions, measurements, failures)
 
 
-def check_all(selection: Selection, instrument: Instrument, say: Say) -> dict[str, CheckedCase]:
+def check_all(selection: Selection, instrument: Instrument, say: Say) -> Iterator[CheckedCase]:
     """Check case by case, saying how far it has come."""
-    checked = {}
     for number, case in enumerate(selection.cases, 1):
         say(f"check {number} of {len(selection.cases)}: {case.id}")
-        checked[case.id] = instrument.check(case, numerics=case.id in selection.with_numerics)
-    return checked
+        yield instrument.check(case, numerics=case.id in selection.with_numerics)
 
 
 def time_all(

@@ -7,7 +7,7 @@ little else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.report.messages import microseconds, verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import run_folder, write_run
-from pytest_rmsperf.report.terminal import row, table, tally
+from pytest_rmsperf.report.terminal import Tally, row, table, tally
 from pytest_rmsperf.supervisor import Deadlines
 from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
 
@@ -35,6 +35,9 @@ Say = Callable[[str], None]
 
 NUMERICS_FIXTURES = frozenset({"rmsperf_numerics", "rmsperf_latency"})
 LATENCY_FIXTURE = "rmsperf_latency"
+UNANSWERED = (
+    "failed: nothing was compared, and --rmsperf-require-gpu or --rmsperf-device asks for a GPU"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,6 @@ class Gate:
         self._instrument = instrument
         self._root = root
         self._asked: frozenset[str] = frozenset()
-        self._failed: set[str] = set()
         self._campaign: Campaign | None = None
 
     # ---- before the tests -------------------------------------------------------------------
@@ -130,10 +132,15 @@ class Gate:
         return stored
 
     def _keep(self, campaign: Campaign) -> None:
-        reports = self.reports.values()
-        write_run(run_folder(self._root) / "run.json", campaign, reports)
-        if self.settings.json is not None:
-            write_run(self.settings.json, campaign, reports)
+        try:
+            for path in (run_folder(self._root) / "run.json", self.settings.json):
+                if path is not None:
+                    write_run(path, campaign, self.reports.values())
+        except OSError as error:
+            raise SettingError(
+                f"cannot write the run: {error.filename}: {error.strerror}\n"
+                "make its folder writable, or name another file: --rmsperf-json=FILE"
+            ) from error
 
     # ---- judging ----------------------------------------------------------------------------
 
@@ -185,6 +192,12 @@ class Gate:
         machine = self.machine()
         return Finding(machine.device, not_run=self._why_not_run(machine))
 
+    def completions_ns(self, case_id: str) -> tuple[int, ...]:
+        """Return the host completion samples of all sessions of a case, in order."""
+        sessions = self._campaign.sessions if self._campaign else ()
+        found = (one.samples[case_id] for one in sessions if case_id in one.samples)
+        return tuple(ns for samples in found for ns in samples.completion_ns)
+
     def launch(
         self, case: Case, inputs: Arrays, *, problem: Problem | None = None
     ) -> Finding[Arrays]:
@@ -210,21 +223,21 @@ class Gate:
                 + "\nremove these lines from the file, or give the case its old name back"
             )
 
-    def note_failed(self, case_id: str) -> None:
-        """Remember that a test of this case failed: it will not be saved."""
-        self._failed.add(case_id)
-
     # ---- after the tests --------------------------------------------------------------------
 
     def save(self, cases: Iterable[Case]) -> None:
-        """Accept the measurements of the cases no test of which failed."""
+        """Accept the measurements of these cases, except those that the judge found invalid."""
         if self._campaign is None or self._campaign.machine.device is None:
             return
         key = self._campaign.machine.device.identity.key
         by_operator: dict[str, dict[str, Measurement]] = {}
         for case in cases:
-            measured = self._campaign.measurements.get(case.id)
-            if measured is not None and case.id not in self._failed:
+            measured, verdict = self._campaign.measurements.get(case.id), self.report(case).verdict
+            if (
+                measured is not None
+                and verdict is not None
+                and verdict.status is not Status.INVALID
+            ):
                 by_operator.setdefault(case.operator.name, {})[case.id] = measured
         for operator, accepted in by_operator.items():
             path = self.store.write(key, operator, accepted)
@@ -243,10 +256,22 @@ class Gate:
 
     def summary(self) -> list[str]:
         """Lines for the end of the run: the table, what was saved, and what was compared."""
-        asked = [one for one in self.reports.values() if one.case_id in self._asked]
-        why_not = self._why_not_run(self._campaign.machine) if self._campaign else None
         lines = table(row(one) for one in self.reports.values()) if self.reports else []
-        return [*lines, *self.saved, tally(asked, why_not=why_not).line]
+        red = [UNANSWERED] if self.misses_the_gpu else []
+        return [*lines, *self.saved, self._tally().line, *red]
+
+    @property
+    def misses_the_gpu(self) -> bool:
+        """Whether a GPU was asked for, and yet no latency was compared on it or saved from it."""
+        found = self._tally()
+        answered = found.compared or self.saved
+        return self.settings.require_gpu and found.asked > 0 and not answered
+
+    def _tally(self) -> Tally:
+        reports = [one for one in self.reports.values() if one.case_id in self._asked]
+        why_not = self._why_not_run(self._campaign.machine) if self._campaign else None
+        # A run that was interrupted has no reports, and yet was asked.
+        return replace(tally(reports, why_not=why_not), asked=len(self._asked))
 
     def close(self) -> None:
         """Release the machine."""

@@ -1,4 +1,4 @@
-"""pytest's side of the gate: hooks that are doorways, and the fixtures a test author uses.
+"""pytest's side of the gate: hooks that are doorways.
 
 Loaded in every pytest run of everyone who installed it: without --rmsperf nothing else of this
 package is imported.
@@ -6,31 +6,27 @@ package is imported.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rmsperf import hookspecs, options
+from pytest_rmsperf import fixtures, hookspecs, options
 from pytest_rmsperf.errors import GateFailure, NotRun, RmsperfError
+from pytest_rmsperf.fixtures import GATE, as_case, case_of
 
 if TYPE_CHECKING:
-    from pytest_rmsperf.accuracy import Numerics
     from pytest_rmsperf.campaign import Instrument
     from pytest_rmsperf.cases import Arrays, Case
-    from pytest_rmsperf.environment import DeviceRecord
     from pytest_rmsperf.gate import Gate, Question
     from pytest_rmsperf.report.progress import Progress
-    from pytest_rmsperf.report.records import CaseReport, Finding
-    from pytest_rmsperf.resources import Residency
-    from pytest_rmsperf.verdict import Verdict
+    from pytest_rmsperf.report.records import Finding
 
     Launch = Callable[..., Finding[Arrays]]
 
-GATE: pytest.StashKey[Gate] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+PASSED: pytest.StashKey[bool] = pytest.StashKey()  # of an item: all its phases so far
 
 MARKER = "rmsperf: a test of the performance regression gate; runs with --rmsperf and only then"
 
@@ -44,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
+    pluginmanager.register(fixtures, "rmsperf_fixtures")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -100,7 +97,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     gate = session.config.stash.get(GATE, None)
-    if gate is not None and not session.config.option.collectonly and not session.testsfailed:
+    if gate is not None and will_run_tests(session):
         measure(gate, session)
     return (yield)
 
@@ -128,9 +125,8 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    gate, case = item.config.stash.get(GATE, None), case_of(item)
-    if gate is not None and case is not None and report.failed:
-        gate.note_failed(case.id)
+    if GATE in item.config.stash:
+        item.stash[PASSED] = report.passed and item.stash.get(PASSED, True)
     return report
 
 
@@ -139,7 +135,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     complete = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     if gate is not None and gate.settings.save and complete:
         with usage_errors():
-            gate.save(question.case for question in questions(session))
+            gate.save(accepted_cases(session))
+    if gate is not None and exitstatus == pytest.ExitCode.OK and gate.misses_the_gpu:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(trylast=True)
@@ -153,60 +151,6 @@ def pytest_terminal_summary(
             terminalreporter.write_line(line)
 
 
-# ---- fixtures -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def rmsperf_report(request: pytest.FixtureRequest) -> CaseReport:
-    """Everything known about the test's case; the test must be parametrized over cases."""
-    case = case_of(request.node)
-    if case is None:
-        raise pytest.UsageError(
-            f"{request.node.nodeid} asks for a fixture of the gate but has no case; parametrize "
-            'it: @pytest.mark.parametrize("case", OPERATOR.cases())'
-        )
-    return gate_of(request).report(case)
-
-
-@pytest.fixture
-def rmsperf_residency(rmsperf_report: CaseReport) -> Finding[Residency]:
-    """The residency of the case's launches; `.require()` fails the test when one does not fit."""
-    return rmsperf_report.residency()
-
-
-@pytest.fixture
-def rmsperf_numerics(rmsperf_report: CaseReport) -> Finding[Numerics]:
-    """The case's outputs against the reference; `.require()` fails the test when one is wrong."""
-    return rmsperf_report.numerics()
-
-
-@pytest.fixture
-def rmsperf_latency(rmsperf_report: CaseReport) -> Finding[Verdict]:
-    """The verdict on the case's latency; `.require()` fails the test when it does not hold."""
-    return rmsperf_report.latency()
-
-
-@pytest.fixture
-def rmsperf_device(request: pytest.FixtureRequest) -> Finding[DeviceRecord]:
-    """The device of this run; `.require()` skips, or fails where a GPU was asked for."""
-    return gate_of(request).device()
-
-
-@pytest.fixture
-def rmsperf_launch(request: pytest.FixtureRequest) -> Launch:
-    """Launch a case once on arrays of your own: `rmsperf_launch(case, {"x": x}).require()["y"]`.
-
-    A keyword `problem` launches the variant on another problem than the case's.
-    """
-    return gate_of(request).launch
-
-
-@pytest.fixture
-def rmsperf_no_stale(request: pytest.FixtureRequest) -> Callable[[tuple[Case, ...]], None]:
-    """Fail when a baseline of any device holds a case that is not among those given."""
-    return gate_of(request).require_no_stale
-
-
 # ---- helpers --------------------------------------------------------------------------------
 
 
@@ -215,7 +159,7 @@ def open_gate(config: pytest.Config) -> None:
     from pytest_rmsperf.gate import Gate
     from pytest_rmsperf.report.progress import Progress
 
-    if config.getoption("numprocesses", None) or hasattr(config, "workerinput"):
+    if config.getoption("dist", "no") != "no" or hasattr(config, "workerinput"):
         raise pytest.UsageError(
             "the gate measures in worker processes of its own and cannot run under pytest-xdist; "
             "run it without -n: pytest --rmsperf -n0"
@@ -226,6 +170,13 @@ def open_gate(config: pytest.Config) -> None:
         settings = options.resolve(config)
     instrument = config.hook.pytest_rmsperf_instrument(config=config, settings=settings)
     config.stash[GATE] = Gate(settings, instrument, config.rootpath)
+
+
+def will_run_tests(session: pytest.Session) -> bool:
+    """Say whether pytest will go on to run what it collected."""
+    option = session.config.option
+    broken = session.testsfailed and not option.continue_on_collection_errors
+    return not option.collectonly and not broken
 
 
 def measure(gate: Gate, session: pytest.Session) -> None:
@@ -247,28 +198,15 @@ def questions(session: pytest.Session) -> list[Question]:
     ]
 
 
-def case_of(item: pytest.Item) -> Case | None:
-    """Return the case a test is parametrized over, or None."""
-    callspec = getattr(item, "callspec", None)
-    found = (as_case(value) for value in callspec.params.values()) if callspec else ()
-    return next((case for case in found if case is not None), None)
-
-
-def as_case(value: object) -> Case | None:
-    """Return the value if it is a case; where nobody imported cases, there is none."""
-    cases = sys.modules.get("pytest_rmsperf.cases")
-    return value if cases is not None and isinstance(value, cases.Case) else None
-
-
-def gate_of(request: pytest.FixtureRequest) -> Gate:
-    """Return the gate of this run; a test that reaches for it without one is a usage error."""
-    gate = request.config.stash.get(GATE, None)
-    if gate is None:
-        raise pytest.UsageError(
-            f"{request.node.nodeid} uses a fixture of the gate but is not marked rmsperf; "
-            "mark it and run: pytest --rmsperf"
-        )
-    return gate
+def accepted_cases(session: pytest.Session) -> list[Case]:
+    """Return the cases every test of which ran and passed."""
+    asked = [
+        (case, item.stash.get(PASSED, False))
+        for item in session.items
+        if (case := case_of(item)) is not None
+    ]
+    refused = {case.id for case, passed in asked if not passed}
+    return [case for case, _ in asked if case.id not in refused]
 
 
 def refuse_absence(config: pytest.Config, reason: str) -> None:

@@ -63,6 +63,7 @@ class Worker:
                 return
 
     def _reply(self, request: messages.Request) -> messages.Reply:
+        self._place = Place(self._connection)
         try:
             return messages.Answer(self._answer(request))
         except (RmsperfError, GateFailure) as error:

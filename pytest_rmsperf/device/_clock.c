@@ -212,8 +212,7 @@ static PyObject* time_invocations(const Sequence* sequence, GraphExec graph, Str
         completion_ns[i] = now_ns() - before;
     }
     Py_END_ALLOW_THREADS;
-    PyObject* list =
-        result ? driver_failed("timed launch", result) : as_list(completion_ns, count);
+    PyObject* list = result ? driver_failed("timed launch", result) : as_list(completion_ns, count);
     PyMem_Free(completion_ns);
     return list;
 }
@@ -255,8 +254,10 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "_clock", "Host completion times, taken by native code.", 0, methods,
-    NULL, NULL, NULL, NULL,
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_clock",
+    .m_doc = "Host completion times, taken by native code.",
+    .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit__clock(void) { return PyModule_Create(&module); }

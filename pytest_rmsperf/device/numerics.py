@@ -64,7 +64,8 @@ class References:
             for precision in (Precision.FLOAT64, Precision.FLOAT32)
         )
         tolerance = case.operator.tolerance
-        return max(_largest(rough[name], truth[name], tolerance).error for name in truth)
+        errors = (_largest(rough[name], truth[name], tolerance).error for name in truth)
+        return max(errors, default=0.0)
 
 
 def relative_error(got: Array, want: Array, floor: float) -> Floats:
