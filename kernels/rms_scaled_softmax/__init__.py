@@ -62,5 +62,7 @@ OPERATOR = Operator(
             problem=inputs.special_problem,
         ),
     ),
-    tolerance=Tolerance(relative=1e-5, floor=1e-30),
+    # float32 rounds an exponent of -46 by about 4e-6 alone, and exp(-46) is 1e-20: what is smaller
+    # counts as an absolute error. Without an outlier the kernels are within 1.5e-6 (H200).
+    tolerance=Tolerance(relative=1e-5, floor=1e-20),
 )

@@ -41,14 +41,13 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
     normalize(const float* x, const Statistics* statistics, const float* sums, float* y,
               int columns, int tiles_per_row, float eps) {
     __shared__ RowStatistics row;
-    __shared__ float row_total;
+    __shared__ float inverse_sum;
     const Tile tile = block_tile(0, columns, tiles_per_row);
     const Vectors loaded = load_vectors(x, tile);
     const long long first = tile.row * tiles_per_row;
     share_row_statistics(statistics + first, tiles_per_row, columns, eps, &row);
-    share_row_sum(sums + first, tiles_per_row, &row_total, LAST_WARP);
+    share_inverse_row_sum(sums + first, tiles_per_row, &inverse_sum, LAST_WARP);
     __syncthreads();
-    const float inverse_sum = 1.0f / row_total;
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
         if (tile.owns(i)) {

@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     __shared__ Statistics partial_statistics[WARPS_PER_BLOCK];
     __shared__ float partial_sums[WARPS_PER_BLOCK];
     __shared__ RowStatistics row;
-    __shared__ float row_total;
+    __shared__ float inverse_sum;
     float* tile = reinterpret_cast<float*>(tile_memory);
     const Tile place = block_tile(first_row, columns, tiles_per_row);
     const int first_tile = blockIdx.x - place.index;
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     cooperative_groups::this_grid().sync();
 
     if (reload_exponentials) reload_tile(spilled, place, tile);
-    share_row_sum(sums + first_tile, tiles_per_row, &row_total);
+    share_inverse_row_sum(sums + first_tile, tiles_per_row, &inverse_sum);
     __syncthreads();
-    write_quotients(row_total, place, tile, y);
+    write_quotients(inverse_sum, place, tile, y);
 }

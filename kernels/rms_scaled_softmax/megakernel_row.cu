@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     __shared__ Statistics partial_statistics[WARPS_PER_BLOCK];
     __shared__ float partial_sums[WARPS_PER_BLOCK];
     __shared__ RowStatistics row;
-    __shared__ float row_total;
+    __shared__ float inverse_sum;
     float* tile = reinterpret_cast<float*>(tile_memory);
     const Tile place = block_tile(first_row, columns, tiles_per_row);
     const int row_in_launch = blockIdx.x / tiles_per_row;
@@ -28,8 +28,8 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK, BLOCKS_PER_SM)
     const float total = block_sum(keep_exponentials(row, place, tile), partial_sums);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
     if (threadIdx.x < WARP_THREADS) row_barrier(barrier, 1);
-    share_row_sum(sums + first_tile, tiles_per_row, &row_total);
+    share_inverse_row_sum(sums + first_tile, tiles_per_row, &inverse_sum);
     __syncthreads();
 
-    write_quotients(row_total, place, tile, y);
+    write_quotients(inverse_sum, place, tile, y);
 }

@@ -34,8 +34,7 @@ __device__ inline float keep_exponentials(RowStatistics row, Tile place, float* 
 }
 
 // Phase 3: write the retained exponentials over their sum.
-__device__ inline void write_quotients(float row_total, Tile place, float* tile, float* y) {
-    const float inverse_sum = 1.0f / row_total;
+__device__ inline void write_quotients(float inverse_sum, Tile place, float* tile, float* y) {
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
         if (place.owns(i)) {

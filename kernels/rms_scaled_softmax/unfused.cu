@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(THREADS_PER_BLOCK)
     normalize(const float* values, const float* sums, float* y, int columns, int tiles_per_row) {
     const Tile tile = block_tile(0, columns, tiles_per_row);
     const Vectors loaded = load_vectors(values, tile);
-    const float inverse_sum = 1.0f / sums[tile.row];
+    const float inverse_sum = reciprocal(sums[tile.row]);
 #pragma unroll
     for (int i = 0; i < VECTORS_PER_THREAD; ++i) {
         if (tile.owns(i)) store(y, tile.offset(i), scaled(loaded.values[i], inverse_sum));
