@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from pytest_rmsperf.cases import Case
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult
+from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
 from pytest_rmsperf.measurement import (
     Measurement,
     Protocol,
@@ -24,6 +24,7 @@ from pytest_rmsperf.measurement import (
 )
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.problem import Problem
+from pytest_rmsperf.samples import impossible
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays
@@ -111,7 +112,7 @@ def run_campaign(
     sessions: tuple[SessionResult, ...] = ()
     for session in time_all(timed, instrument, protocol=protocol, say=say):
         sessions += (session,)
-        failures |= session.failures
+        failures |= session.failures | impossible_in(session)
         keep(Campaign(machine, checked, sessions, failures=dict(failures)))
     run = run_of(machine, machine.device, protocol, provenance)
     sound = [case for case in timed if case.id not in failures]
@@ -141,6 +142,20 @@ def time_all(
         )
         remaining = [case for case in remaining if case.id not in session.failures]
         yield session
+
+
+def impossible_in(session: SessionResult) -> dict[str, Failure]:
+    """Return a failure for each case whose samples no working clock can have given."""
+    found = {case_id: impossible(samples) for case_id, samples in session.samples.items()}
+    return {
+        case_id: Failure(
+            Stage.TIME,
+            f"invalid: {text} of {case_id}\n"
+            "the clock of this machine is broken; measure again with: pytest --rmsperf --lf",
+        )
+        for case_id, text in found.items()
+        if text is not None
+    }
 
 
 def _prefixed(say: Say, prefix: str) -> Say:
@@ -184,8 +199,10 @@ def assemble(
 def session_figures(case: Case, session: SessionResult) -> SessionFigures:
     """Return one session's figures of a case with those of its probes."""
     null, copy = (
-        probe_figures(session.samples[probe.id]) if probe.id in session.samples else None
-        for probe in (probe_of(case, "null"), probe_of(case, "copy"))
+        probe_figures(samples) if samples is not None and impossible(samples) is None else None
+        for samples in (
+            session.samples.get(probe_of(case, variant).id) for variant in ("null", "copy")
+        )
     )
     return figures(session.samples[case.id], null=null, copy=copy)
 

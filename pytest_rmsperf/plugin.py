@@ -165,7 +165,7 @@ def open_gate(config: pytest.Config) -> None:
             "run it without -n: pytest --rmsperf -n0"
         )
     writer = config.get_terminal_writer()
-    config.stash[PROGRESS] = Progress(writer, live=writer.hasmarkup)
+    config.stash[PROGRESS] = Progress(writer, live=writer.hasmarkup, width=writer.fullwidth)
     with usage_errors():
         settings = options.resolve(config)
     instrument = config.hook.pytest_rmsperf_instrument(config=config, settings=settings)

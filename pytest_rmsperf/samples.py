@@ -31,6 +31,16 @@ class Samples:
     completion_ns: tuple[int, ...]
 
 
+def impossible(samples: Samples) -> str | None:
+    """Say what no working clock can have measured, or None: nothing at all, or no time at all."""
+    for what, values in (("device", samples.device_ns), ("completion", samples.completion_ns)):
+        if not values:
+            return f"no {what} samples"
+        if min(values) <= 0:
+            return f"a {what} sample of {min(values)} ns"
+    return None
+
+
 def quartiles(samples_ns: Sequence[int]) -> Quartiles:
     """Return the quartiles of at least one sample; ValueError when there is none."""
     if not samples_ns:

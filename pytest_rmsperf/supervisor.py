@@ -21,7 +21,8 @@ START_SECONDS = 180.0
 # Steps that run no kernel but may take long on a cold machine, by their first word.
 PATIENT_STEPS = frozenset({"start", "compile", "reference"})
 ABORT_SECONDS = 3.0
-STDERR_LINES = 12
+# A stack dump begins with the innermost call; one from a check is 17 lines long.
+STDERR_LINES = 24
 
 OnProgress = Callable[[Progress], None]
 

@@ -201,9 +201,9 @@ def _evidence(
         thresholds.completion_share,
         thresholds.completion_floor_ns,
     )
-    if host is Status.SLOWER and _host_moved(current, baseline, thresholds):
-        return Status.INCONCLUSIVE, "host completion rose, but so did the null kernel's"
-    if host is Status.SLOWER:
+    if host in (Status.SLOWER, Status.FASTER):
+        if _host_moved(current, baseline, thresholds):
+            return Status.INCONCLUSIVE, "host completion moved, and the null kernel's with it"
         return host, "host completion"
     if Status.INCONCLUSIVE in (device, host):
         return Status.INCONCLUSIVE, "beyond the threshold, but the sessions overlap"
@@ -225,12 +225,15 @@ def _direction(before: list[int], after: list[int], least_share: float, floor_ns
 
 
 def _host_moved(current: Measurement, baseline: Measurement, thresholds: Thresholds) -> bool:
-    """Say whether the null kernel's completion accounts for at least half of the case's rise."""
-    rise = (current.completion_ns or 0) - (baseline.completion_ns or 0)
+    """Say whether the null kernel's completion accounts for at least half of the case's change."""
+    change = (current.completion_ns or 0) - (baseline.completion_ns or 0)
     null_before, null_after = null_completion(baseline.sessions), null_completion(current.sessions)
     if null_before is None or null_after is None:
         return False
-    return null_after - null_before >= max(thresholds.completion_floor_ns, rise // 2)
+    null_change = null_after - null_before
+    if (null_change > 0) != (change > 0):
+        return False
+    return abs(null_change) >= max(thresholds.completion_floor_ns, abs(change) // 2)
 
 
 def null_completion(sessions: tuple[SessionFigures, ...]) -> int | None:

@@ -8,7 +8,7 @@ from typing import Protocol as Interface
 
 # In a log nobody watches live, a line every so often shows that the run is alive.
 LOG_SECONDS = 10.0
-WIDTH = 100
+PREFIX = "rmsperf: "
 
 
 class Writer(Interface):
@@ -23,19 +23,25 @@ class Progress:
     """Says what is being done; call it with a short text, and `end` before other output."""
 
     def __init__(
-        self, stream: Writer, *, live: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: Writer,
+        *,
+        live: bool,
+        width: int = 80,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream = stream
         self._live = live
+        self._room = max(0, width - len(PREFIX) - 1)
         self._clock = clock
         self._next = 0.0
 
     def __call__(self, text: str) -> None:
         if self._live:
-            self._stream.write(f"\rrmsperf: {text[:WIDTH]}\x1b[K")
+            self._stream.write(f"\r{PREFIX}{text[: self._room]}\x1b[K")
             self._stream.flush()
         elif self._clock() >= self._next:
-            self._stream.write(f"rmsperf: {text}\n")
+            self._stream.write(f"{PREFIX}{text}\n")
             self._stream.flush()
             self._next = self._clock() + LOG_SECONDS
 

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,8 @@ def plain(value: object) -> object:
             found = value if math.isfinite(value) else str(value)
         case None | bool() | int() | str():
             found = value
+        case Integral():
+            found = int(value)  # NumPy's
         case _ if is_dataclass(value) and not isinstance(value, type):
             found = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
         case _:

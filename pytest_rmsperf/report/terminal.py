@@ -105,9 +105,11 @@ def tally(reports: Iterable[CaseReport], *, why_not: str | None) -> Tally:
     reports = list(reports)
     found = [one.verdict.status for one in reports if one.verdict is not None]
     counts = Counter(status for status in found)
+    words = [(one.value, counts[one]) for one in Status if counts[one]]
+    failed = sum(one.failure is not None for one in reports)
     return Tally(
         asked=len(reports),
         compared=sum(status in COMPARED for status in found),
-        statuses=tuple((s.value, counts[s]) for s in Status if counts[s]),
+        statuses=(*words, ("failed before", failed)) if failed else tuple(words),
         why_not=why_not,
     )
