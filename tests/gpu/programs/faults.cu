@@ -10,15 +10,6 @@ extern "C" __global__ void racecheck(float* values) {
 }
 
 extern "C" __global__ void synccheck(float* values) {
-    __shared__ float shared[64];
-    shared[threadIdx.x] = threadIdx.x;
-    if (threadIdx.x < 48) {  // half of the second warp never arrives
-        __syncthreads();
-        values[threadIdx.x] = shared[47 - threadIdx.x];
-    }
-}
-
-extern "C" __global__ void synccheck_mask(float* values) {
     __syncwarp(1u << ((threadIdx.x + 1) % 32));  // a mask without the caller
     values[threadIdx.x] = 1.0f;
 }

@@ -1,0 +1,128 @@
+"""An instrument that answers from script.json and writes down in calls.txt what it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from pytest_rmsperf import Case, Precision, Problem
+from pytest_rmsperf.accuracy import Comparison, Numerics
+from pytest_rmsperf.campaign import Say
+from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
+from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.options import Settings
+from pytest_rmsperf.resources import CompiledKernel, CompiledModule, check_residency
+from pytest_rmsperf.samples import Samples
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Arrays
+
+Value = TypeVar("Value")
+
+KERNEL = CompiledKernel("scale_rows", 40, 16, 0, 0, 0)
+COMPILER = (("nvrtc", "13.0.88"),)
+COMPILED = CompiledModule("scalar.cu", COMPILER, "key", b"", (KERNEL,), from_cache=False)
+
+
+class H200:
+    """The capacity of an H200 for a kernel of which four blocks fit one SM."""
+
+    device = "NVIDIA H200"
+    sms = 132
+
+    def blocks_per_sm(
+        self,
+        kernel: str,  # noqa: ARG002
+        threads_per_block: int,  # noqa: ARG002
+        dynamic_smem_bytes: int,  # noqa: ARG002
+    ) -> int:
+        return 4
+
+
+class ScriptedInstrument:
+    """Answers by the script; a key of one of its tables means every case id that it is part of."""
+
+    def __init__(self, folder: Path) -> None:
+        self._script = json.loads((folder / "script.json").read_text(encoding="utf-8"))
+        self._calls = folder / "calls.txt"
+        self._session = 0
+
+    def machine(self) -> Machine:
+        name = self._script["device"]
+        if name is None:
+            return Machine(None, "none in the script", COMPILER)
+        device = DeviceRecord(
+            identity=DeviceIdentity(name, 132, "9.0", 143771),
+            uuid="GPU-of-the-script",
+            cuda="13.0",
+            state=DeviceState(driver="580.159"),
+        )
+        return Machine(device, None, COMPILER, packages=(("numpy", "2.4.6"),))
+
+    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+        self._note(f"check {case.id}{' with numerics' if numerics else ''}")
+        if self._entry("interrupted", case.id, ""):
+            raise KeyboardInterrupt
+        plan = case.variant.plan(case.problem, H200())
+        residency = check_residency(plan, COMPILED, H200(), source="computed")
+        answer = self._numerics() if numerics and self._script["device"] else None
+        stage, message = self._entry("failed", case.id, ("", ""))
+        failure = Failure(Stage(stage), message) if stage else None
+        if failure is not None and failure.stage is not Stage.NUMERICS:
+            return CheckedCase(case.id, failure=failure)
+        return CheckedCase(case.id, COMPILED, plan, residency, answer, failure)
+
+    def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
+        self._session += 1
+        say(f"timed by the script in session {self._session}")
+        self._note(f"session {self._session}: {' '.join(case.id for case in cases)}")
+        if self._entry("interrupted", f"session {self._session}", ""):
+            raise KeyboardInterrupt
+        lost = {
+            case.id: Failure(Stage.TIME, message, fatal=True)
+            for case in cases
+            if (message := self._entry("lost", case.id, ""))
+        }
+        sound = [case.id for case in cases if case.id not in lost]
+        return SessionResult({one: self._samples(one, protocol) for one in sound}, lost)
+
+    def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
+        self._note(f"launch {case.id} on {problem.label}")
+        return case.operator.reference(inputs, Precision.FLOAT32)
+
+    def close(self) -> None:
+        self._note("close")
+
+    def _samples(self, case_id: str, protocol: Protocol) -> Samples:
+        usual_ns = {"probe/null": 1000, "probe/copy": 7000}.get(case_id.partition("-")[0], 8000)
+        device_ns = self._entry("device_ns", case_id, usual_ns) + self._session
+        completion_ns = self._entry("completion_ns", case_id, usual_ns + 5000) + self._session
+        completions = protocol.blocks * protocol.completions_per_block
+        return Samples(case_id, 120, (device_ns,) * protocol.blocks, (completion_ns,) * completions)
+
+    def _numerics(self) -> Numerics:
+        right = Comparison(
+            "counting", "y", Precision.FLOAT64, 1e-8, (0, 1), 2.0, 2.0, 1e-6, 0, 16384, None
+        )
+        return Numerics((right,), launches=51, reference_error=1e-8)
+
+    def _entry(self, table: str, case_id: str, default: Value) -> Value:
+        entries: dict[str, Value] = self._script[table]
+        return next((value for key, value in entries.items() if key in case_id), default)
+
+    def _note(self, line: str) -> None:
+        with self._calls.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def pytest_rmsperf_instrument(
+    config: pytest.Config, settings: Settings
+) -> ScriptedInstrument | None:
+    """Answer from the script; a project without one is measured for real."""
+    folder = config.rootpath
+    return ScriptedInstrument(folder) if (folder / "script.json").exists() else None

@@ -1,0 +1,89 @@
+"""--rmsperf runs the marked tests and only those; without it they are deselected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.plugin.conftest import Project
+
+OTHERS = "def test_one(): pass\ndef test_two(): pass\n"
+
+
+def test_only_marked_tests_run_with_the_option(project: Project) -> None:
+    project.write("test_others.py", OTHERS)
+
+    result = project.run("--rmsperf", "-k", "not latency")
+
+    result.assert_outcomes(passed=8, deselected=6)
+
+
+def test_marked_tests_are_deselected_without_the_option(project: Project) -> None:
+    project.write("test_others.py", OTHERS)
+
+    result = project.run()
+
+    result.assert_outcomes(passed=2, deselected=12)
+
+
+def test_nothing_is_asked_of_the_instrument_without_the_option(project: Project) -> None:
+    project.write("test_others.py", OTHERS)
+
+    project.run()
+
+    assert project.calls() == []
+
+
+def test_no_marked_test_at_all_is_exit_code_5(project: Project) -> None:
+    (project.path / "test_scale_rows.py").unlink()
+    project.write("test_others.py", OTHERS)
+
+    result = project.run("--rmsperf")
+
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_only_marked_tests_and_no_option_is_exit_code_5(project: Project) -> None:
+    result = project.run()
+
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_marker_is_registered(project: Project) -> None:
+    result = project.run("--markers")
+
+    result.stdout.fnmatch_lines(
+        ["@pytest.mark.rmsperf: a test of the performance regression gate*"]
+    )
+
+
+def test_each_case_is_checked_once_and_timed_in_each_session(project: Project) -> None:
+    project.run("--rmsperf", "-k", "scalar-direct")
+
+    case = "scale_rows/scalar-direct/16x1024"
+    probes = "probe/null-direct/1 probe/copy-direct/131072"
+    assert project.calls() == [
+        f"check {case} with numerics",
+        *(f"session {number}: {probes} {case}" for number in (1, 2, 3)),
+        "close",
+    ]
+
+
+def test_case_asked_only_for_its_residency_is_neither_launched_nor_timed(project: Project) -> None:
+    project.run("--rmsperf", "-k", "residency and scalar-direct")
+
+    assert project.calls() == ["check scale_rows/scalar-direct/16x1024", "close"]
+
+
+def test_header_gives_device_compiler_and_settings(project: Project) -> None:
+    result = project.run("--rmsperf", "-k", "residency")
+
+    result.stdout.fnmatch_lines(
+        [
+            "rmsperf device: NVIDIA H200 (132 SMs, * capability 9.0), driver 580.159, CUDA 13.0",
+            "rmsperf compiler: nvrtc 13.0.88",
+            "rmsperf: baselines *baselines, 3 sessions x 15 samples, *3 %*25 %*, deadline 30 s",
+        ]
+    )

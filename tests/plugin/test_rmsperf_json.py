@@ -1,0 +1,79 @@
+"""--rmsperf-json writes the run with all samples, beside .rmsperf/run.json that is always there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.plugin.conftest import Project
+
+CASE = "scale_rows/scalar-direct/16x1024"
+
+
+def run_file(project: Project, name: str = ".rmsperf/run.json") -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((project.path / name).read_bytes())
+    return content
+
+
+def test_file_holds_every_sample_of_every_session(project: Project) -> None:
+    project.run("--rmsperf", "--rmsperf-json=run.json", "--rmsperf-samples=2")
+
+    sessions = run_file(project, "run.json")["sessions"]
+    assert [one["samples"][CASE]["device_ns"] for one in sessions] == [
+        [8001, 8001],
+        [8002, 8002],
+        [8003, 8003],
+    ]
+
+
+def test_file_holds_the_verdict_of_every_case(project: Project) -> None:
+    project.run("--rmsperf", "--rmsperf-json=run.json", "-k", CASE)
+
+    verdicts = run_file(project, "run.json")["verdicts"]
+    assert verdicts == {CASE: {"status": "missing", "reason": "no baseline"}}
+
+
+def test_path_is_relative_to_the_folder_of_the_call(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.path / "scale_rows")
+
+    project.run("--rmsperf", "--rmsperf-json=run.json", "..")
+
+    assert (project.path / "scale_rows" / "run.json").is_file()
+
+
+def test_run_is_kept_without_the_option_in_a_folder_that_git_ignores(project: Project) -> None:
+    project.run("--rmsperf")
+
+    assert run_file(project)["schema_version"] == 1
+    assert (project.path / ".rmsperf" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_interrupted_session_leaves_the_sessions_before_it(project: Project) -> None:
+    project.script(interrupted={"session 3": "Ctrl-C"})
+
+    project.run("--rmsperf")
+
+    assert len(run_file(project)["sessions"]) == 2
+
+
+def test_interrupted_check_leaves_the_cases_before_it(project: Project) -> None:
+    project.script(interrupted={"scale_rows/vector-direct": "Ctrl-C"})
+
+    project.run("--rmsperf")
+
+    assert list(run_file(project)["checked"]) == [CASE, "scale_rows/scalar-graph/16x1024"]
+
+
+def test_path_that_cannot_be_written_stops_the_run_before_the_first_case(project: Project) -> None:
+    result = project.run("--rmsperf", "--rmsperf-json=no/such/folder/run.json")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert project.calls() == ["close"]
+    result.stderr.fnmatch_lines(
+        ["ERROR: *no/such/folder/run.json.partial: No such file or directory*"]
+    )

@@ -1,0 +1,221 @@
+"""--rmsperf-save accepts what was measured, and nothing that a test did not accept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rmsperf.environment import Provenance
+
+if TYPE_CHECKING:
+    from tests.plugin.conftest import Project
+
+SCALAR = "scale_rows/scalar-direct/16x1024"
+SAME_MOMENT = Provenance("2026-11-30T18:00:00Z", "1a2b3c4", None, "3.11.9", "0.1.0", ())
+FAILS_FOR_SCALAR = """
+import pytest
+from test_scale_rows import each_case
+
+@pytest.mark.rmsperf
+@each_case
+def test_own_rule(case, rmsperf_latency):
+    assert "scalar" not in case.id
+"""
+
+
+def saved_cases(project: Project) -> list[str]:
+    """Return the stored case ids without what all of them share; empty without a file."""
+    if not project.baseline.exists():
+        return []
+    ids = json.loads(project.baseline.read_bytes())["cases"]
+    return [one.removeprefix("scale_rows/").removesuffix("/16x1024") for one in ids]
+
+
+def test_check_after_a_save_is_green(project: Project) -> None:
+    project.save()
+
+    result = project.run("--rmsperf")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["4 of 4 latencies compared (4 unchanged)"])
+
+
+def test_save_says_how_many_baselines_went_where(project: Project) -> None:
+    result = project.run("--rmsperf-save")
+
+    result.stdout.fnmatch_lines([f"saved 4 baselines in {project.baseline}"])
+
+
+def test_every_case_is_saved(project: Project) -> None:
+    project.run("--rmsperf-save")
+
+    assert saved_cases(project) == [
+        "scalar-direct",
+        "scalar-graph",
+        "vector-direct",
+        "vector-graph",
+    ]
+
+
+def test_check_saves_nothing(project: Project) -> None:
+    project.run("--rmsperf")
+
+    assert saved_cases(project) == []
+
+
+def test_selected_cases_alone_are_saved(project: Project) -> None:
+    project.run("--rmsperf-save", "-k", "scalar")
+
+    assert saved_cases(project) == ["scalar-direct", "scalar-graph"]
+
+
+def test_partial_save_keeps_the_stored_figures_of_the_others(project: Project) -> None:
+    before = json.loads(project.save())["cases"]
+    project.script(device_ns={"scale_rows": 9000})
+
+    after = json.loads(project.save("-k", "latency and scalar"))["cases"]
+
+    changed = [one for one in before if before[one] != after[one]]
+    assert changed == [SCALAR, "scale_rows/scalar-graph/16x1024"]
+
+
+def test_saving_the_same_figures_again_leaves_every_byte(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_rmsperf.gate.current_provenance", lambda *_: SAME_MOMENT)
+    project.run("--rmsperf-save")
+    before = project.baseline.read_bytes()
+
+    project.run("--rmsperf-save")
+
+    assert project.baseline.read_bytes() == before
+
+
+def test_slower_baseline_is_saved_and_shown_as_loosened(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SCALAR: 8800})
+
+    result = project.run("--rmsperf-save")
+
+    result.stdout.fnmatch_lines([f"loosened: {SCALAR} 8.00 -> 8.80 us (+10.0 %)"])
+
+
+def test_faster_baseline_is_saved_without_a_word_of_loosening(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SCALAR: 7200})
+
+    result = project.run("--rmsperf-save")
+
+    result.stdout.no_fnmatch_line("loosened*")
+
+
+def test_loosened_baseline_passes_the_next_check(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SCALAR: 8800})
+    project.save()
+
+    result = project.check()
+
+    assert result.ret == pytest.ExitCode.OK
+
+
+def test_case_with_wrong_numerics_is_not_saved(project: Project) -> None:
+    project.script(failed={"scalar": ("numerics", "wrong: 3 elements")})
+
+    project.run("--rmsperf-save")
+
+    assert saved_cases(project) == ["vector-direct", "vector-graph"]
+
+
+def test_case_whose_own_assertion_failed_is_not_saved(project: Project) -> None:
+    project.write("test_own.py", FAILS_FOR_SCALAR)
+
+    project.run("--rmsperf-save")
+
+    assert saved_cases(project) == ["vector-direct", "vector-graph"]
+
+
+def test_case_without_samples_is_not_saved(project: Project) -> None:
+    project.script(lost={"scalar": "lost: no sign of life"})
+
+    result = project.run("--rmsperf-save")
+
+    assert (result.ret, saved_cases(project)) == (1, ["vector-direct", "vector-graph"])
+
+
+def test_case_with_impossible_samples_is_not_saved(project: Project) -> None:
+    project.script(device_ns={"scalar": -9})
+
+    result = project.run("--rmsperf-save")
+
+    assert (result.ret, saved_cases(project)) == (1, ["vector-direct", "vector-graph"])
+
+
+def test_case_whose_test_was_skipped_is_not_saved(project: Project) -> None:
+    skips = FAILS_FOR_SCALAR.replace(
+        'assert "scalar" not in case.id', '"scalar" in case.id and pytest.skip("not today")'
+    )
+    project.write("test_own.py", skips)
+
+    project.run("--rmsperf-save")
+
+    assert saved_cases(project) == ["vector-direct", "vector-graph"]
+
+
+@pytest.mark.parametrize("moment", [SCALAR, "session 2"])
+def test_interrupted_run_saves_nothing(project: Project, moment: str) -> None:
+    project.script(interrupted={moment: "Ctrl-C"})
+
+    result = project.run("--rmsperf-save")
+
+    assert (result.ret, saved_cases(project)) == (pytest.ExitCode.INTERRUPTED, [])
+
+
+def test_run_that_stops_at_the_first_failure_saves_no_case_it_did_not_reach(
+    project: Project,
+) -> None:
+    project.script(failed={SCALAR: ("numerics", "wrong: 3 elements")})
+
+    result = project.run("--rmsperf-save", "-x")
+
+    assert (result.ret, saved_cases(project)) == (pytest.ExitCode.TESTS_FAILED, [])
+
+
+def test_save_without_a_device_stores_nothing_and_says_why(project: Project) -> None:
+    project.script(device=None)
+
+    result = project.run("--rmsperf-save")
+
+    assert saved_cases(project) == []
+    result.stdout.fnmatch_lines(["0 of 4 latencies compared: no CUDA device (*)"])
+
+
+@pytest.mark.parametrize("option", ["--rmsperf", "--rmsperf-save"])
+def test_corrupt_baseline_is_refused_before_anything_is_timed(
+    project: Project, option: str
+) -> None:
+    project.save()
+    project.baseline.write_text("{", encoding="utf-8")
+    project.calls()
+
+    result = project.run(option)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert project.calls() == ["close"]
+    result.stderr.fnmatch_lines(
+        [
+            f"ERROR: cannot read baseline {project.baseline}: is not JSON at line 1, column 2: *",
+            "restore it: git checkout -- *; or delete it and measure anew: pytest --rmsperf-save",
+        ]
+    )
+
+
+def test_corrupt_baseline_stays_as_it_was(project: Project) -> None:
+    project.save()
+    project.baseline.write_text("{", encoding="utf-8")
+
+    project.run("--rmsperf-save")
+
+    assert project.baseline.read_text(encoding="utf-8") == "{"

@@ -1,0 +1,157 @@
+"""Builders that several test files share, as fixtures: in importlib mode nothing else is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_rmsperf.environment import DeviceIdentity, Provenance
+from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
+from pytest_rmsperf.measurement import (
+    Measurement,
+    ProbeFigures,
+    Protocol,
+    Resources,
+    Run,
+    SessionFigures,
+)
+from pytest_rmsperf.resources import (
+    Capacity,
+    CompiledKernel,
+    CompiledModule,
+    Residency,
+    check_residency,
+)
+from pytest_rmsperf.samples import Quartiles
+from pytest_rmsperf.verdict import Thresholds, Verdict, judge
+
+CASE_ID = "softmax/online-graph/16x1024"
+RUN = Run(
+    device=DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771),
+    driver="580.159",
+    cuda="13.0",
+    compiler=(("nvrtc", "13.0.88"),),
+    protocol=Protocol(),
+    provenance=Provenance(
+        date="2026-11-30T12:00:00Z",
+        commit="1a2b3c4",
+        dirty=False,
+        python="3.11.9",
+        rmsperf="0.1.0",
+        packages=(),
+    ),
+)
+
+
+def spread_around(median_ns: int) -> Quartiles:
+    """Quartiles 7 ns to each side, as far as times are positive."""
+    return Quartiles(min(median_ns, max(1, median_ns - 7)), median_ns, median_ns + 7)
+
+
+def session_of(
+    device_ns: int | None, completion_ns: int, null_ns: int | None, copy_ns: int | None
+) -> SessionFigures:
+    """One session with these medians."""
+    return SessionFigures(
+        device=None if device_ns is None else spread_around(device_ns),
+        completion=spread_around(completion_ns),
+        launches_per_graph=100,
+        null=None if null_ns is None else ProbeFigures(1000, null_ns),
+        copy=None if copy_ns is None else ProbeFigures(copy_ns, copy_ns + 5000),
+    )
+
+
+def measurement_of(
+    device_ns: Sequence[int | None] = (8230, 8230, 8230),
+    *,
+    completion_ns: Sequence[int] | None = None,
+    null_ns: int | None = 6000,
+    copy_ns: int | None = 7000,
+    run: Run = RUN,
+    resources: Resources | None = None,
+) -> Measurement:
+    """One measurement with a session per entry of `device_ns`."""
+    completions = completion_ns if completion_ns is not None else [13_700] * len(device_ns)
+    return Measurement(
+        case_id=CASE_ID,
+        run=run,
+        inputs="random rows",
+        flags=(),
+        sessions=tuple(
+            session_of(device, completion, null_ns, copy_ns)
+            for device, completion in zip(device_ns, completions, strict=True)
+        ),
+        resources=resources,
+    )
+
+
+def judge_medians(
+    before: Sequence[int],
+    after: Sequence[int],
+    *,
+    host: tuple[Sequence[int], Sequence[int]] | None = None,
+    null: tuple[int | None, int | None] = (6000, 6000),
+) -> Verdict:
+    """Judge by thresholds of 3 % and 50 ns device time, 25 % and 1000 ns host completion."""
+    old, new = host or ([20_000] * len(before), [20_000] * len(after))
+    baseline = measurement_of(before, completion_ns=old, null_ns=null[0])
+    current = measurement_of(after, completion_ns=new, null_ns=null[1])
+    return judge(CASE_ID, current, baseline, Thresholds(0.03, 50, 0.25, 1000))
+
+
+class OneKernel:
+    """A device of 132 SMs that holds the same number of blocks of any kernel."""
+
+    device = "fake device"
+
+    def __init__(self, blocks_per_sm: int, sms: int = 132) -> None:
+        self.sms = sms
+        self._blocks_per_sm = blocks_per_sm
+
+    def blocks_per_sm(
+        self,
+        kernel: str,  # noqa: ARG002
+        threads_per_block: int,  # noqa: ARG002
+        dynamic_smem_bytes: int,  # noqa: ARG002
+    ) -> int:
+        return self._blocks_per_sm
+
+
+def residency_of(blocks_per_sm: int, *launches: KernelLaunch) -> Residency:
+    """Hold launches of a kernel `row` against a device of 132 SMs; units are rows."""
+    kernel = CompiledKernel("row", 40, 128, 0, 0, 0)
+    module = CompiledModule("row.cu", (), "key", b"", (kernel,), from_cache=False)
+    plan = LaunchPlan(launches, (), (), "a test asks for it")
+    return check_residency(plan, module, OneKernel(blocks_per_sm), source="driver")
+
+
+@pytest.fixture
+def measured() -> Callable[..., Measurement]:
+    """Builds a measurement of one case on an H200: `measured((8000, 8100, 8200))`."""
+    return measurement_of
+
+
+@pytest.fixture
+def judged() -> Callable[..., Verdict]:
+    """Judges session medians in ns: `judged((8000,), (8100,))`, or the same with host times."""
+    return judge_medians
+
+
+@pytest.fixture
+def residency() -> Callable[..., Residency]:
+    """Builds a residency: `residency(8, launch)`."""
+    return residency_of
+
+
+@pytest.fixture
+def capacity() -> Callable[..., Capacity]:
+    """Builds a device by its resident blocks per SM: `capacity(8)`, `capacity(8, sms=14)`."""
+    return OneKernel
+
+
+@pytest.fixture
+def repository() -> Path:
+    """The root of the checkout."""
+    return Path(__file__).parents[2]

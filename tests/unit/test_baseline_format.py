@@ -1,0 +1,263 @@
+"""The text of a baseline file: what reading refuses, and in which words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_rmsperf.baseline_format import Place, decode, encode
+from pytest_rmsperf.environment import DeviceIdentity, Provenance
+from pytest_rmsperf.errors import BaselineError
+from pytest_rmsperf.measurement import (
+    Measurement,
+    ProbeFigures,
+    Protocol,
+    Resources,
+    Run,
+    SessionFigures,
+)
+from pytest_rmsperf.samples import Quartiles
+
+GOOD = (Path(__file__).parent / "data" / "baseline_v1.json").read_bytes()
+PUBLISHED = Path(__file__).parents[2] / "baselines" / "nvidia-h100-80gb" / "rms_scaled_softmax.json"
+GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
+PLACE = Place(Path("softmax.json"), "cannot read baseline", "restore it")
+RUN = Run(
+    device=DeviceIdentity("NVIDIA H200", 132, "9.0", 143771),
+    driver="580.159",
+    cuda="13.0",
+    compiler=(("nvrtc", "13.0.88"), ("arch", "sm_90")),
+    protocol=Protocol(),
+    provenance=Provenance(
+        date="2026-11-30T18:00:00Z",
+        commit="1a2b3c4",
+        dirty=False,
+        python="3.11.9",
+        rmsperf="0.1.0",
+        packages=(("numpy", "2.4.6"),),
+    ),
+)
+SESSION = SessionFigures(
+    device=Quartiles(8190, 8230, 8350),
+    completion=Quartiles(13600, 13700, 13900),
+    launches_per_graph=120,
+    null=ProbeFigures(1200, 6100),
+    copy=ProbeFigures(7050, 12800),
+)
+MEASURED = Measurement(
+    case_id=GRAPH,
+    run=RUN,
+    inputs="normal",
+    flags=("--use_fast_math",),
+    sessions=(SESSION, replace(SESSION, null=None, copy=None)),
+    resources=Resources(40, 16, 32768, 0, 4, None),
+    note="accepted with the wider tile \u2013 twice as fast",
+)
+OTHER = replace(
+    MEASURED, case_id=DIRECT, run=replace(RUN, driver=None), resources=None, note=None, flags=()
+)
+WRITTEN = {GRAPH: MEASURED, DIRECT: OTHER}
+Edit = Callable[[Any], object]
+
+
+class Figure(IntEnum):
+    DRIVER = 580
+
+
+def test_file_of_schema_version_1_reads_as_the_measurements_it_was_written_from() -> None:
+    assert decode(GOOD, PLACE) == WRITTEN
+
+
+def test_measurements_are_written_as_the_file_of_schema_version_1() -> None:
+    assert encode(WRITTEN, PLACE) == GOOD
+
+
+def test_order_of_the_cases_does_not_show_in_the_file() -> None:
+    assert encode(dict(reversed(WRITTEN.items())), PLACE) == GOOD
+
+
+def test_one_changed_figure_changes_one_line() -> None:
+    slower = replace(SESSION, device=Quartiles(9010, 9050, 9120))
+    changed = WRITTEN | {GRAPH: replace(MEASURED, sessions=(slower, *MEASURED.sessions[1:]))}
+
+    lines = zip(GOOD.splitlines(), encode(changed, PLACE).splitlines(), strict=True)
+
+    assert [number for number, (old, new) in enumerate(lines, start=1) if old != new] == [4]
+
+
+def test_cases_of_one_run_share_its_line() -> None:
+    same_run = {GRAPH: MEASURED, DIRECT: replace(MEASURED, case_id=DIRECT)}
+
+    assert len(json.loads(encode(same_run, PLACE))["runs"]) == 1
+
+
+def test_run_that_no_case_names_any_more_is_dropped() -> None:
+    left = {GRAPH: decode(GOOD, PLACE)[GRAPH]}
+
+    assert b'driver": null' not in encode(left, PLACE)
+
+
+def test_published_figures_are_written_as_they_stand() -> None:
+    raw = PUBLISHED.read_bytes()
+
+    assert encode(decode(raw, PLACE), PLACE) == raw
+
+
+def test_published_figures_are_comparable_with_no_protocol_of_ours() -> None:
+    cases = decode(PUBLISHED.read_bytes(), PLACE).values()
+
+    assert {Protocol().differs_from(one.run.protocol) for one in cases} == {"version 0 -> 1"}
+
+
+def case(data: Any) -> Any:
+    return data["cases"][GRAPH]
+
+
+def session(data: Any) -> Any:
+    return case(data)["sessions"][0]
+
+
+def run(data: Any) -> Any:
+    return data["runs"][case(data)["run"]]
+
+
+@pytest.mark.parametrize(
+    ("edit", "fault"),
+    [
+        (lambda d: d.update(extra=1), "extra is not a known key, got 1"),
+        (lambda d: case(d).update(extra=1), f'cases["{GRAPH}"].extra is not a known key'),
+        (lambda d: session(d).update(extra=1), "sessions[0].extra is not a known key"),
+        (lambda d: run(d)["device"].update(mhz=1), "device.mhz is not a known key"),
+        (lambda d: d.pop("runs"), "runs is missing"),
+        (lambda d: d.pop("schema_version"), "schema_version is missing"),
+        (lambda d: case(d).pop("note"), "note is missing"),
+        (lambda d: case(d).pop("run"), "run is missing"),
+        (lambda d: session(d).pop("completion_ns"), "completion_ns is missing"),
+        (lambda d: run(d)["protocol"].pop("cache"), "protocol.cache is missing"),
+        (lambda d: d.update(schema_version=2), "schema_version must be at most 1, got 2"),
+        (lambda d: d.update(schema_version=0), "schema_version must be 1, got 0"),
+        (lambda d: d.update(schema_version=True), "schema_version must be a whole number"),
+        (lambda d: d.update(cases=[]), "cases must be an object, got []"),
+        (lambda d: d.update(cases={}), "cases is empty"),
+        (lambda d: case(d).update(run="0"), 'run must be a key of runs, got "0"'),
+        (lambda d: case(d).update(run=1), "run must be a string, got 1"),
+        (lambda d: case(d).update(flags="-O3"), 'flags must be a list, got "-O3"'),
+        (lambda d: case(d).update(flags=None), "flags must be a list, got null"),
+        (lambda d: case(d).update(inputs=3), "inputs must be a string, got 3"),
+        (lambda d: case(d).update(sessions=[]), "sessions is empty"),
+        (lambda d: session(d).update(launches_per_graph=True), "must be a whole number, got true"),
+        (lambda d: session(d).update(launches_per_graph=None), "must be a whole number, got null"),
+        (lambda d: session(d).update(launches_per_graph=0), "must be at least 1, got 0"),
+        (lambda d: session(d).update(device_ns=[1, 2]), "device_ns must be a list of 3"),
+        (lambda d: session(d).update(device_ns=[0, 2, 3]), "device_ns must be at least 1, got 0"),
+        (lambda d: session(d).update(device_ns=[-1, 2, 3]), "must be at least 1, got -1"),
+        (lambda d: session(d).update(device_ns=[1, 3, 2]), "must rise from first quartile"),
+        (lambda d: session(d).update(device_ns=[2, 1, 3]), "must rise from first quartile"),
+        (lambda d: session(d).update(device_ns=["1", 2, 3]), 'must be a whole number, got "1"'),
+        (lambda d: session(d).update(device_ns=[1.5, 2, 3]), "must be a whole number, got 1.5"),
+        (lambda d: session(d).update(completion_ns=None), "completion_ns must be a list of 3"),
+        (lambda d: session(d).update(null=[0, 5]), "null must be at least 1, got 0"),
+        (lambda d: case(d)["resources"].update(local_bytes=-1), "must be at least 0, got -1"),
+        (lambda d: run(d).update(source="guessed"), "source must be measured or published"),
+        (lambda d: run(d)["device"].update(sms=None), "device.sms must be a whole number"),
+        (lambda d: run(d)["provenance"].update(dirty=0), "dirty must be true or false, got 0"),
+        (lambda d: run(d)["compiler"].append(["nvrtc"]), "compiler[2] must be a list of 2"),
+    ],
+)
+def test_value_that_is_never_written_is_refused_by_key_and_value(edit: Edit, fault: str) -> None:
+    data = json.loads(GOOD)
+    edit(data)
+
+    with pytest.raises(BaselineError) as caught:
+        decode(json.dumps(data).encode("ascii"), PLACE)
+
+    assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "fault"),
+    [
+        (b"", "is not JSON at line 1, column 1"),
+        (GOOD[:-40], "is not JSON at line 8, column"),
+        (b"[]\n", "must be an object, got []"),
+        (b"\xff" + GOOD, "is not UTF-8 at byte 0"),
+        (b"[" * 200_000, "is not JSON that can be read"),
+        (GOOD.replace(b"8190", b"9" * 5000), "is not JSON that can be read"),
+        (GOOD.replace(b"8190", b"NaN"), "holds NaN, which is no JSON number"),
+        (GOOD.replace(b"8190", b"-Infinity"), "holds -Infinity, which is no JSON number"),
+        (GOOD.replace(b"8190", b"1e999"), "must be a whole number, got Infinity"),
+        (GOOD.replace(b'"note": null', b'"note": null, "note": null'), 'the key "note" twice'),
+        (GOOD.replace(b'  "runs"', b'<<<<<<< HEAD\n  "runs"'), "line 6 is a git conflict marker"),
+        (GOOD.replace(b'  "runs"', b'=======\r\n  "runs"'), "line 6 is a git conflict marker"),
+    ],
+)
+def test_damaged_text_is_refused_with_what_is_wrong_and_where(raw: bytes, fault: str) -> None:
+    with pytest.raises(BaselineError) as caught:
+        decode(raw, PLACE)
+
+    assert fault in str(caught.value)
+
+
+def test_fault_reads_verdict_file_key_rule_value_remedy() -> None:
+    with pytest.raises(BaselineError) as caught:
+        decode(GOOD.replace(b"40", b"0", 1), PLACE)
+
+    assert str(caught.value) == (
+        f'cannot read baseline softmax.json: cases["{GRAPH}"].resources.registers_per_thread '
+        "must be at least 1, got 0\nrestore it"
+    )
+
+
+def test_long_value_is_cut_in_the_message() -> None:
+    with pytest.raises(BaselineError) as caught:
+        decode(json.dumps(["x" * 1000]).encode("ascii"), PLACE)
+
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remedy"),
+    [
+        (b'  "runs"', b'>>>>>>> theirs\n  "runs"', "git checkout --ours -- softmax.json"),
+        (b'_version": 1', b'_version": 9', "pip install --upgrade pytest-rmsperf"),
+    ],
+)
+def test_fault_that_restoring_does_not_mend_has_its_own_remedy(
+    old: bytes, new: bytes, remedy: str
+) -> None:
+    with pytest.raises(BaselineError) as caught:
+        decode(GOOD.replace(old, new), PLACE)
+
+    assert remedy in str(caught.value).split("\n")[1]
+
+
+def test_null_stands_for_the_unknown_only_in_published_runs() -> None:
+    data = json.loads(GOOD)
+    run(data)["device"].update(sms=None)
+    run(data).update(source="published")
+
+    measurement = decode(json.dumps(data).encode("ascii"), PLACE)[GRAPH]
+
+    assert measurement.run.device.sms == 0
+
+
+@pytest.mark.parametrize("driver", [np.int64(580), 580.159, b"580", Figure.DRIVER])
+def test_value_that_is_no_plain_json_value_is_not_written(driver: Any) -> None:
+    cases = decode(GOOD, PLACE)
+    odd = replace(cases[GRAPH], run=replace(cases[GRAPH].run, driver=driver))
+
+    with pytest.raises(BaselineError, match=r"runs\.driver must be a plain int, str, bool or None"):
+        encode({GRAPH: odd}, PLACE)
+
+
+def test_file_is_ascii_and_ends_with_one_newline() -> None:
+    raw = encode(decode(GOOD, PLACE), PLACE)
+
+    assert (raw.isascii(), raw[-3:]) == (True, b"\n}\n")

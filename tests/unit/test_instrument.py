@@ -1,0 +1,251 @@
+"""The instrument: a bad case costs itself, and every session has a worker of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_rmsperf.cases import Case, load_operator
+from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
+from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.errors import GateFailure, RmsperfError
+from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.messages import Check, Describe, Launch, Measure, ReadState, Request
+from pytest_rmsperf.samples import Samples
+from pytest_rmsperf.supervisor import Deadlines, LostCase
+
+FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
+GENEROUS = Deadlines(step_s=120)
+DEVICE = DeviceRecord(
+    DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771), "GPU-1", "13.0", DeviceState()
+)
+
+
+def case_of(variant: str) -> Case:
+    return next(one for one in FAULTY.cases() if one.variant.name == variant)
+
+
+@pytest.fixture(scope="module")
+def after_each_fault(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CheckedCase]:
+    """What one instrument said of each variant, one after the other, and again of a sound one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cubins"))
+        instrument = WorkerInstrument(arch="sm_90", deadlines=GENEROUS, say=lambda _: None)
+        found = {}
+        for variant in ("raises", "sleeps", "crashes", "refuses"):
+            found[f"before {variant}"] = instrument.check(case_of("sound"), numerics=False)
+            assert instrument._worker is not None
+            if variant == "sleeps":
+                instrument._worker._deadlines = Deadlines(step_s=0.5)
+            found[variant] = instrument.check(case_of(variant), numerics=False)
+        found["at the end"] = instrument.check(case_of("sound"), numerics=False)
+        instrument.close()
+    return found
+
+
+def failure_of(checked: CheckedCase) -> Failure:
+    assert checked.failure is not None
+    return checked.failure
+
+
+@pytest.mark.parametrize(
+    ("variant", "headline"),
+    [
+        ("raises", "the worker died in step 'plan' with exit code 1"),
+        ("crashes", "the worker died in step 'plan' with signal SIGSEGV"),
+        ("sleeps", "no sign of life for 0.5 s in step 'plan': killed ("),
+    ],
+)
+def test_lost_case_fails_by_its_name_and_the_step_it_was_lost_in(
+    after_each_fault: dict[str, CheckedCase], variant: str, headline: str
+) -> None:
+    failure = failure_of(after_each_fault[variant])
+
+    assert (failure.stage, failure.fatal) == (Stage.PLAN, True)
+    opening = f"lost: faulty/{variant}-direct/3 in step 'plan': {headline}"
+    assert failure.message.startswith(opening)
+
+
+def test_lost_case_keeps_the_workers_last_words_and_ends_with_the_remedy(
+    after_each_fault: dict[str, CheckedCase],
+) -> None:
+    lines = failure_of(after_each_fault["raises"]).message.splitlines()
+
+    assert lines[-2] == "  worker     LookupError: nobody expected this"
+    assert lines[-1].startswith("run the case alone under compute-sanitizer")
+
+
+@pytest.mark.parametrize(
+    "moment", ["before sleeps", "before crashes", "before refuses", "at the end"]
+)
+def test_case_after_a_fault_is_as_sound_as_before(
+    after_each_fault: dict[str, CheckedCase], moment: str
+) -> None:
+    first = after_each_fault["before raises"]
+    later = after_each_fault[moment]
+
+    assert (later.failure, later.plan, later.residency) == (None, first.plan, first.residency)
+
+
+def test_refusal_costs_the_case_and_not_the_worker(
+    after_each_fault: dict[str, CheckedCase],
+) -> None:
+    failure = failure_of(after_each_fault["refuses"])
+
+    assert (failure.stage, failure.fatal) == (Stage.PLAN, False)
+
+
+class FakeWorker:
+    """Stands for a worker process with a device; `losses` maps a case to why it is lost."""
+
+    def __init__(self, losses: dict[str, LostCase], log: list[str]) -> None:
+        self.alive = True
+        self._losses = losses
+        self._log = log
+        log.append("start")
+
+    def __enter__(self) -> FakeWorker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(self, request: Request, on_progress: object = None) -> object:  # noqa: ARG002
+        match request:
+            case Describe():
+                return Machine(DEVICE, None)
+            case ReadState():
+                return DeviceState(sm_mhz=1980)
+            case Check(case=case, numerics=numerics):
+                found = case.resolve().id
+                if numerics and found in self._losses:
+                    raise self._losses[found]
+                return CheckedCase(found)
+            case Measure(cases=cases):
+                found_ids = [one.resolve().id for one in cases]
+                self._log.append(" ".join(one.split("/")[1] for one in found_ids))
+                for one in found_ids:
+                    if one in self._losses:
+                        raise self._losses[one]
+                return {one: Samples(one, 1, (1,), (1,)) for one in found_ids}
+            case Launch(inputs=inputs):
+                if self._losses:
+                    raise next(iter(self._losses.values()))
+                return inputs
+
+    def close(self) -> None:
+        self.alive = False
+        self._log.append("end")
+
+
+Fake = Callable[..., tuple[WorkerInstrument, list[str]]]
+
+
+@pytest.fixture
+def faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
+    """Makes an instrument over fake workers, which lose the given cases, and their log."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made: list[WorkerInstrument] = []
+
+    def make(*lost: str, case_id: str | None = None) -> tuple[WorkerInstrument, list[str]]:
+        log: list[str] = []
+        ids = [case_of(one).id for one in lost]
+        losses = {
+            one: LostCase(
+                "no sign", case_id=one if case_id is None else case_id, step="time", fatal=True
+            )
+            for one in ids
+        }
+        monkeypatch.setattr(
+            "pytest_rmsperf.instrument.WorkerProcess", lambda **_: FakeWorker(losses, log)
+        )
+        made.append(WorkerInstrument(arch=None, deadlines=GENEROUS, say=lambda _: None))
+        return made[-1], log
+
+    yield make
+    for one in made:
+        one.close()
+
+
+SOUND, SLEEPS = case_of("sound"), case_of("sleeps")
+
+
+def test_machine_is_asked_once(faked: Fake) -> None:
+    instrument, log = faked()
+
+    assert instrument.machine() is instrument.machine()
+    assert log == ["start"]
+
+
+def test_checks_share_one_worker(faked: Fake) -> None:
+    instrument, log = faked()
+
+    instrument.check(SOUND, numerics=True)
+    instrument.check(SLEEPS, numerics=True)
+
+    assert log == ["start"]
+
+
+def test_session_has_a_worker_of_its_own_after_the_checking_one_has_ended(faked: Fake) -> None:
+    instrument, log = faked()
+    instrument.check(SOUND, numerics=True)
+
+    instrument.measure([SOUND, SLEEPS], Protocol(), say=lambda _: None)
+
+    assert log == ["start", "end", "start", "sound-direct sleeps-direct", "end"]
+
+
+def test_session_brings_the_state_of_the_device_before_and_after(faked: Fake) -> None:
+    instrument, _ = faked()
+
+    session = instrument.measure([SOUND], Protocol(), say=lambda _: None)
+
+    assert session.before == session.after == DeviceState(sm_mhz=1980)
+
+
+def test_lost_session_starts_again_without_the_case_that_lost_it(faked: Fake) -> None:
+    instrument, log = faked("sleeps")
+
+    session = instrument.measure([SLEEPS, SOUND], Protocol(), say=lambda _: None)
+
+    assert list(session.samples) == [SOUND.id]
+    assert session.failures[SLEEPS.id].stage is Stage.TIME
+    assert log == ["start", "sleeps-direct sound-direct", "end", "start", "sound-direct", "end"]
+
+
+def test_session_that_loses_every_case_has_no_samples(faked: Fake) -> None:
+    instrument, _ = faked("sleeps")
+
+    session = instrument.measure([SLEEPS], Protocol(), say=lambda _: None)
+
+    assert (session.samples, list(session.failures)) == ({}, [SLEEPS.id])
+
+
+def test_session_lost_on_no_case_in_particular_is_an_error_and_no_endless_loop(
+    faked: Fake,
+) -> None:
+    instrument, _ = faked("sleeps", case_id="")
+
+    with pytest.raises(RmsperfError, match="no session can be measured here: no sign"):
+        instrument.measure([SLEEPS], Protocol(), say=lambda _: None)
+
+
+def test_launch_returns_the_outputs(faked: Fake) -> None:
+    instrument, _ = faked()
+
+    outputs = instrument.launch(SOUND, SOUND.problem, FAULTY.input_sets[0].make(SOUND.problem))
+
+    assert outputs["x"].shape == (3, 32)
+
+
+def test_lost_launch_fails_the_test_and_costs_the_worker(faked: Fake) -> None:
+    instrument, log = faked("sleeps")
+
+    with pytest.raises(GateFailure, match=f"lost: {SLEEPS.id} in step 'time': no sign"):
+        instrument.launch(SLEEPS, SLEEPS.problem, {})
+
+    assert log == ["start", "end"]

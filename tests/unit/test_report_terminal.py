@@ -1,0 +1,136 @@
+"""The table and the tally at the end of a run: aligned, honest, and without inf or nan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pytest_rmsperf.checks import CheckedCase, Failure, Stage
+from pytest_rmsperf.launch import KernelLaunch
+from pytest_rmsperf.measurement import Measurement
+from pytest_rmsperf.report.records import CaseReport
+from pytest_rmsperf.report.terminal import COLUMNS, Row, row, table, tally
+from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.verdict import COMPARED, Status, Thresholds, Verdict
+
+CASE = "softmax/online-graph/16x1024"
+NOT_RUN = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device")
+FAILED = replace(NOT_RUN, failure=Failure(Stage.COMPILE, "does not compile"))
+Measured = Callable[..., Measurement]
+
+
+def report_of(verdict: Verdict, residency: Residency | None = None) -> CaseReport:
+    return CaseReport(CheckedCase(CASE, residency=residency), None, verdict, None, None)
+
+
+def with_status(status: Status) -> CaseReport:
+    return report_of(Verdict(CASE, status, "", None, None, Thresholds()))
+
+
+def test_a_row_shows_times_change_verdict_and_resources(
+    judged: Callable[..., Verdict], residency: Callable[..., Residency]
+) -> None:
+    fits = residency(4, KernelLaunch("row", 500, 256, (), cooperative=True))
+
+    cells = row(report_of(judged((8000,), (9000,)), fits)).cells
+
+    assert dict(zip(COLUMNS, cells, strict=True)) == {
+        "case": CASE,
+        "host us": "20.00",
+        "device us": "9.00",
+        "copy us": "7.00",
+        "change": "+12.5 %",
+        "verdict": "slower",
+        "registers": "40",
+        "blocks/SM": "4",
+        "headroom": "28",
+    }
+
+
+def test_a_case_that_was_not_run_has_dashes_and_says_so() -> None:
+    assert row(NOT_RUN).cells == (CASE, "-", "-", "-", "-", "not run", "-", "-", "-")
+
+
+def test_a_case_that_failed_says_at_which_stage() -> None:
+    assert row(FAILED).verdict == "failed: compile"
+
+
+def test_a_launch_that_waits_for_nobody_has_no_headroom(
+    residency: Callable[..., Residency],
+) -> None:
+    report = replace(
+        NOT_RUN, checked=CheckedCase(CASE, residency=residency(4, KernelLaunch("row", 8, 256, ())))
+    )
+
+    assert (row(report).blocks_per_sm, row(report).headroom) == ("4", "-")
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("before_ns", [0, 1, 8000, None])
+def test_no_verdict_on_any_figures_shows_inf_or_nan(
+    measured: Measured, status: Status, before_ns: int | None
+) -> None:
+    verdict = Verdict(CASE, status, "", measured((8000,)), measured((before_ns,)), Thresholds())
+
+    text = " ".join(row(report_of(verdict)).cells).lower()
+
+    assert ("inf" in text, "nan" in text) == (False, False)
+
+
+def test_all_lines_of_a_table_are_equally_long() -> None:
+    long = Row("a/long_name-graph/1x4", "9.99", "1234.56", "-", "+1.0 %", "unchanged", *"123")
+    short = Row("a/b-graph/1x4", "10.00", "8.00", "-", "-", "not run", *"456")
+
+    assert len({len(line) for line in table([long, short])}) == 1
+
+
+def test_cases_stand_to_the_left_and_numbers_to_the_right() -> None:
+    short = Row("a/b", "1.00", "2.00", "3.00", "-", "slower", "1", "2", "3")
+
+    header, line = table([short])
+
+    assert (header.index("case"), line.index("a/b")) == (0, 0)
+    assert line.index("1.00") + 4 == header.index("host us") + 7
+
+
+def test_a_table_without_cases_is_its_header() -> None:
+    assert table([]) == ["  ".join(COLUMNS)]
+
+
+def test_a_run_that_compared_nothing_says_so_and_why() -> None:
+    reports = [NOT_RUN] * 12
+
+    assert tally(reports, why_not="no CUDA device").line == (
+        "0 of 12 latencies compared: no CUDA device"
+    )
+
+
+def test_a_run_that_compared_everything_needs_no_reason() -> None:
+    assert tally([with_status(Status.UNCHANGED)] * 2, why_not="no CUDA device").line == (
+        "2 of 2 latencies compared (2 unchanged)"
+    )
+
+
+def test_a_run_that_compared_part_counts_each_verdict() -> None:
+    found = [Status.MISSING, Status.SLOWER, Status.UNCHANGED, Status.SLOWER]
+
+    assert tally(map(with_status, found), why_not=None).line == (
+        "3 of 4 latencies compared (1 unchanged, 2 slower, 1 missing)"
+    )
+
+
+def test_a_run_that_asked_for_nothing_compared_nothing() -> None:
+    assert tally([], why_not=None).line == "0 of 0 latencies compared"
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_verdict_counts_as_compared_when_two_figures_met(status: Status) -> None:
+    assert tally([with_status(status)], why_not=None).compared == (status in COMPARED)
+
+
+def test_a_failed_case_was_asked_for_and_not_compared() -> None:
+    counted = tally([FAILED, with_status(Status.FASTER)], why_not=None)
+
+    assert (counted.asked, counted.compared) == (2, 1)

@@ -1,0 +1,227 @@
+"""The worker's answers, asked over a pipe within this process; no device is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from pytest_rmsperf.cases import CaseReference, Submission, load_operator
+from pytest_rmsperf.checks import CheckedCase, Machine, Stage
+from pytest_rmsperf.device.toolchain import find_toolchain
+from pytest_rmsperf.errors import CompileError
+from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.messages import (
+    Answer,
+    Check,
+    Describe,
+    Launch,
+    Measure,
+    Progress,
+    ReadState,
+    Refusal,
+    Reply,
+    Request,
+)
+from pytest_rmsperf.worker import Worker
+
+FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
+PROBLEM = FAULTY.problems[0]
+WAIT_S = 120
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The other end of the pipe."""
+
+    connection: Connection
+    thread: Thread
+
+    def ask(self, request: Request) -> list[Reply]:
+        """Return all replies up to the answer or the refusal."""
+        self.connection.send(request)
+        replies: list[Reply] = []
+        while not replies or isinstance(replies[-1], Progress):
+            assert self.connection.poll(WAIT_S)
+            replies.append(self.connection.recv())
+        return replies
+
+    def answer(self, request: Request) -> object:
+        """Return the value of the answer."""
+        last = self.ask(request)[-1]
+        assert isinstance(last, Answer)
+        return last.value
+
+    def refusal(self, request: Request) -> Refusal:
+        """Return the refusal."""
+        last = self.ask(request)[-1]
+        assert isinstance(last, Refusal)
+        return last
+
+    def check(self, variant: str) -> CheckedCase:
+        """Return the check of a variant."""
+        checked = self.answer(Check(reference(variant), numerics=True))
+        assert isinstance(checked, CheckedCase)
+        return checked
+
+
+def reference(variant: str) -> CaseReference:
+    return CaseReference(FAULTY.folder, variant, Submission.DIRECT, PROBLEM)
+
+
+@pytest.fixture
+def worker(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Asker]:
+    """A worker that finds no device and compiles for sm_90."""
+    monkeypatch.setattr("pytest_rmsperf.worker.why_no_device", lambda: "switched off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cubins"))
+    mine, its = Pipe()
+    thread = Thread(target=Worker(its, "sm_90").serve, daemon=True)
+    thread.start()
+    with mine:
+        yield Asker(mine, thread)
+    thread.join(WAIT_S)
+
+
+def test_machine_without_a_device_says_why_and_names_the_compiler(worker: Asker) -> None:
+    machine = worker.answer(Describe())
+
+    assert isinstance(machine, Machine)
+    assert (machine.device, machine.why_no_device) == (None, "switched off")
+    assert machine.compiler == find_toolchain().identity
+
+
+def test_machine_without_a_compiler_says_what_is_missing(
+    worker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise CompileError("no compiler\ninstall it")
+
+    monkeypatch.setattr("pytest_rmsperf.worker.find_toolchain", refuse)
+
+    machine = worker.answer(Describe())
+
+    assert isinstance(machine, Machine)
+    assert machine.compiler == (("missing", "no compiler"),)
+
+
+def test_machine_names_the_packages_that_are_installed(worker: Asker) -> None:
+    machine = worker.answer(Describe())
+
+    assert isinstance(machine, Machine)
+    assert {"cuda-core", "numpy"} <= dict(machine.packages).keys()
+
+
+def test_state_is_unknown_without_a_device(worker: Asker) -> None:
+    assert worker.answer(ReadState()) is None
+
+
+def test_sound_case_is_compiled_planned_and_held_against_the_devices_profile(
+    worker: Asker,
+) -> None:
+    checked = worker.check("sound")
+
+    assert checked.compiled is not None
+    assert checked.compiled.kernels[0].name == "twice"
+    assert dict(checked.compiled.identity)["arch"] == "sm_90"
+    assert checked.residency is not None
+    assert (checked.residency.fits, checked.residency.source) == (True, "computed")
+
+
+def test_numerics_are_left_open_without_a_device(worker: Asker) -> None:
+    checked = worker.check("sound")
+
+    assert (checked.numerics, checked.failure) == (None, None)
+
+
+def test_machine_code_stays_in_the_worker(worker: Asker) -> None:
+    checked = worker.check("sound")
+
+    assert checked.compiled is not None
+    assert checked.compiled.cubin == b""
+
+
+def test_steps_are_announced_with_the_case(worker: Asker) -> None:
+    replies = worker.ask(Check(reference("sound"), numerics=False))
+
+    case_id = "faulty/sound-direct/3"
+    assert replies[:-1] == [Progress(case_id, step) for step in ("compile", "plan", "residency")]
+
+
+@pytest.mark.parametrize(
+    ("variant", "stage", "words"),
+    [
+        ("does_not_compile", Stage.COMPILE, "does not compile: "),
+        ("refuses", Stage.PLAN, "refuses: rows must be even, got 3"),
+        ("too_big", Stage.RESIDENCY, "does not fit NVIDIA H100"),
+    ],
+)
+def test_failed_stage_is_an_answer_that_says_which_and_why(
+    worker: Asker, variant: str, stage: Stage, words: str
+) -> None:
+    failure = worker.check(variant).failure
+
+    assert failure is not None
+    assert (failure.stage, failure.fatal) == (stage, False)
+    assert failure.message.startswith(words)
+
+
+def test_plan_that_does_not_fit_is_kept_with_the_figures_of_the_refusal(worker: Asker) -> None:
+    checked = worker.check("too_big")
+
+    assert checked.residency is not None
+    assert checked.residency.launches[0].headroom_blocks < 0
+
+
+def test_unknown_variant_is_refused_and_the_worker_goes_on(worker: Asker) -> None:
+    refusal = worker.refusal(Check(reference("no_such"), numerics=False))
+
+    assert refusal.message.startswith("operator faulty has no variant 'no_such'; it has sound, ")
+    assert (refusal.case_id, refusal.step, refusal.fatal) == ("", "start", False)
+    assert worker.check("sound").failure is None
+
+
+def test_refusal_is_not_blamed_on_the_case_before_it(worker: Asker) -> None:
+    worker.check("sound")
+
+    refusal = worker.refusal(Check(reference("no_such"), numerics=False))
+
+    assert (refusal.case_id, refusal.step) == ("", "start")
+
+
+@pytest.mark.parametrize(
+    ("request_", "step"),
+    [
+        (Measure((reference("sound"),), Protocol()), "prepare"),
+        (Launch(reference("sound"), PROBLEM, {}), "launch"),
+    ],
+    ids=["measure", "launch"],
+)
+def test_launching_without_a_device_is_refused_and_ends_the_worker(
+    worker: Asker, request_: Request, step: str
+) -> None:
+    refusal = worker.refusal(request_)
+
+    assert refusal == Refusal(
+        "faulty/sound-direct/3",
+        step,
+        "nothing can be launched here: there is no CUDA device",
+        fatal=True,
+    )
+    worker.thread.join(WAIT_S)
+    assert not worker.thread.is_alive()
+
+
+def test_worker_ends_when_the_other_side_closes(worker: Asker) -> None:
+    worker.answer(ReadState())
+
+    worker.connection.close()
+
+    worker.thread.join(WAIT_S)
+    assert not worker.thread.is_alive()
