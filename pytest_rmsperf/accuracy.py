@@ -91,7 +91,8 @@ class Numerics:
             f"got {worst.got:.9g}, want {worst.want:.9g}\n"
             f"  allowed    {worst.allowed:.0e} against the {worst.precision.value} reference; "
             f"{worst.wrong} of {worst.elements} elements are outside\n"
-            "mend the kernel, or widen the operator's tolerance if the reference is at fault"
+            "mend the kernel (compute-sanitizer finds races and stray accesses), then: "
+            "pytest --rmsperf --lf"
         )
 
     def require(self) -> None:

@@ -154,8 +154,9 @@ class Residency:
         )
         return (
             f"{headline} ({self.source})\n{broken.explain(self.unit)}\n"
-            f"change the launch plan to split its {self.unit}s into more launches, or make the "
-            "block smaller; a launch that waits on blocks which are not resident never ends"
+            "a launch that waits on blocks which are not resident never ends; split its "
+            f"{self.unit}s into more launches or make the block smaller, "
+            "then: pytest --rmsperf --lf"
         )
 
     def require(self) -> None:

@@ -23,6 +23,13 @@ from test_scale_rows import each_case
 def test_own_rule(case, rmsperf_latency):
     assert "scalar" not in case.id
 """
+CTRL_C = """
+import pytest
+
+@pytest.mark.rmsperf
+def test_ctrl_c():
+    raise KeyboardInterrupt
+"""
 
 
 def saved_cases(project: Project) -> list[str]:
@@ -170,6 +177,15 @@ def test_interrupted_run_saves_nothing(project: Project, moment: str) -> None:
 
     result = project.run("--rmsperf-save")
 
+    assert (result.ret, saved_cases(project)) == (pytest.ExitCode.INTERRUPTED, [])
+
+
+def test_run_interrupted_after_every_case_passed_saves_nothing(project: Project) -> None:
+    project.write("test_z.py", CTRL_C)
+
+    result = project.run("--rmsperf-save")
+
+    result.assert_outcomes(passed=12)
     assert (result.ret, saved_cases(project)) == (pytest.ExitCode.INTERRUPTED, [])
 
 

@@ -94,6 +94,12 @@ def test_collect_only_lists_the_tests_and_measures_nothing(project: Project) -> 
     assert project.calls() == ["close"]
 
 
+def test_collect_only_does_not_look_at_the_machine(project: Project) -> None:
+    result = project.run("--rmsperf", "--collect-only")
+
+    result.stdout.no_fnmatch_line("rmsperf device: *")
+
+
 def test_collection_error_stops_the_run_before_anything_is_measured(project: Project) -> None:
     project.write("test_broken.py", BROKEN)
 

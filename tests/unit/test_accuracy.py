@@ -90,7 +90,10 @@ def test_a_failure_says_verdict_evidence_remedy() -> None:
         "wrong: 2 elements outside in y (edge rows)",
         "  largest    relative error 0.25 at index (3, 17): got 0.5, want 0.5000001",
         "  allowed    1e-05 against the float64 reference; 2 of 4096 elements are outside",
-        "mend the kernel, or widen the operator's tolerance if the reference is at fault",
+        (
+            "mend the kernel (compute-sanitizer finds races and stray accesses), then: "
+            "pytest --rmsperf --lf"
+        ),
     ]
 
 

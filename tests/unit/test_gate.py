@@ -139,9 +139,15 @@ def test_device_alone_is_no_warning(gate: Build) -> None:
     assert not [line for line in gate(device=alone).header() if "WARNING" in line]
 
 
-def test_expected_name_must_match_as_a_whole(gate: Build) -> None:
-    with pytest.raises(SettingError, match=r"^--rmsperf-expect-gpu=NVIDIA H200 NVL: "):
-        gate(expect_gpu="NVIDIA H200 NVL").machine()
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [("NVIDIA H200 NVL", "NVIDIA H200"), ("NVIDIA H200", "NVIDIA H200 NVL")],
+)
+def test_expected_name_must_match_as_a_whole(gate: Build, expected: str, found: str) -> None:
+    device = replace(H200, identity=replace(H200.identity, name=found))
+
+    with pytest.raises(SettingError, match=rf"^--rmsperf-expect-gpu={expected}: .* has {found} "):
+        gate(device=device, expect_gpu=expected).machine()
 
 
 def test_case_that_no_test_asked_for_is_refused_by_name(gate: Build) -> None:

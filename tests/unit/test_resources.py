@@ -79,8 +79,8 @@ def test_a_refusal_says_both_numbers_their_causes_and_what_would_fit(residency: 
         ),
         "  would fit  16 rows per launch (32 blocks per row)",
         (
-            "change the launch plan to split its rows into more launches, or make the block "
-            "smaller; a launch that waits on blocks which are not resident never ends"
+            "a launch that waits on blocks which are not resident never ends; split its rows into "
+            "more launches or make the block smaller, then: pytest --rmsperf --lf"
         ),
     ]
 

@@ -24,15 +24,22 @@ FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)
 SHORT = Deadlines(step_s=0.5)
 
-# Starts a worker, says its pid, and waits to be killed.
+# Starts a worker, says its pid when the worker is about to sleep, and waits to be killed.
 PARENT = """
-from pytest_rmsperf.messages import Describe
+import sys
+from pathlib import Path
+from pytest_rmsperf.cases import load_operator
+from pytest_rmsperf.messages import Check
 from pytest_rmsperf.supervisor import Deadlines, WorkerProcess
 
+def say_pid(progress):
+    if progress.step == "plan":
+        print(worker._process.pid, flush=True)
+
+cases = load_operator(Path(sys.argv[1])).cases()
+sleeps = next(case for case in cases if case.variant.name == "sleeps")
 worker = WorkerProcess(arch="sm_90", deadlines=Deadlines(step_s=120))
-worker.ask(Describe())
-print(worker._process.pid, flush=True)
-input()
+worker.ask(Check(sleeps.reference, numerics=False), say_pid)
 """
 
 
@@ -246,8 +253,8 @@ def test_busy_worker_ends_when_it_is_closed(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
-def test_worker_dies_with_a_parent_that_was_killed() -> None:
-    with started("-c", PARENT) as parent:
+def test_busy_worker_dies_with_a_parent_that_was_killed() -> None:
+    with started("-c", PARENT, str(FAULTY.folder)) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         os.kill(parent.pid, signal.SIGKILL)

@@ -32,7 +32,7 @@ from pytest_rmsperf.worker import Worker
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 PROBLEM = FAULTY.problems[0]
-WAIT_S = 120
+WAIT_S = 60
 
 
 @dataclass(frozen=True)
