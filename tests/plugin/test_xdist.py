@@ -18,7 +18,8 @@ OTHERS = "def test_one(): pass\ndef test_two(): pass\n"
 def test_gate_under_xdist_is_a_usage_error_with_the_remedy(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
-    result = project.run("--rmsperf", *arguments)
+    # A gate that lets xdist begin sees its workers die and be replaced for ever.
+    result = project.pytester.runpytest_subprocess("--rmsperf", *arguments, timeout=60)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
