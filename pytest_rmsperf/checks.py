@@ -54,6 +54,7 @@ class Machine:
     why_no_device: str | None
     compiler: tuple[tuple[str, str], ...] = ()
     packages: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()  # what a person should know, though the work goes on
 
 
 @dataclass(frozen=True, slots=True)

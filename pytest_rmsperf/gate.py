@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
-from pytest_rmsperf.errors import GateFailure, SettingError
+from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Measurement, Protocol
 from pytest_rmsperf.options import Settings
 from pytest_rmsperf.provenance import current_provenance
-from pytest_rmsperf.report.messages import microseconds, verdict_message
+from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
-from pytest_rmsperf.report.run_file import run_folder, write_run
+from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.report.terminal import Tally, row, table, tally
+from pytest_rmsperf.saving import save_baselines
 from pytest_rmsperf.supervisor import Deadlines
 from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
 
@@ -63,10 +64,12 @@ class Gate:
         self.store = BaselineStore(settings.baselines)
         self.reports: dict[str, CaseReport] = {}
         self.saved: list[str] = []
+        self.not_saved: str | None = None
         self._instrument = instrument
         self._root = root
         self._asked: frozenset[str] = frozenset()
         self._campaign: Campaign | None = None
+        self._run_file = RunFile(settings.json)
 
     # ---- before the tests -------------------------------------------------------------------
 
@@ -93,6 +96,7 @@ class Gate:
         )
         compiler = ", ".join(f"{name} {value}" for name, value in machine.compiler)
         lines = [device, f"rmsperf compiler: {compiler}", f"rmsperf: {self.settings.describe()}"]
+        lines += [f"rmsperf WARNING: {text}" for text in machine.warnings]
         others = machine.device.state.other_processes if machine.device else None
         if others:
             lines.append(f"rmsperf WARNING: {len(others)} other processes are on the device")
@@ -106,20 +110,25 @@ class Gate:
             return
         machine = self.machine()
         baselines = self._baselines(selection, machine)
-        campaign = run_campaign(
-            selection,
-            self._instrument,
-            protocol=Protocol(sessions=self.settings.sessions, blocks=self.settings.samples),
-            provenance=current_provenance(self._root, machine.packages),
-            say=say,
-            keep=self._keep,
-        )
+        self._run_file.open_folder(self._root)
+        try:
+            campaign = run_campaign(
+                selection,
+                self._instrument,
+                protocol=Protocol(sessions=self.settings.sessions, blocks=self.settings.samples),
+                provenance=current_provenance(self._root, machine.packages),
+                say=say,
+                keep=self._run_file.keep,
+            )
+        except KeyboardInterrupt:
+            self._run_file.write_latest()
+            raise
         self._campaign = campaign
         self.reports = {
             case.id: self._report(case, campaign, baselines.get(case.id))
             for case in selection.cases
         }
-        self._keep(campaign)
+        self._run_file.write(campaign, self.reports.values())
 
     def _baselines(self, selection: Selection, machine: Machine) -> dict[str, Measurement]:
         """Read all baselines before anything is measured, so that a bad file stops the run."""
@@ -130,17 +139,6 @@ class Gate:
         for operator in {case.operator.name for case in selection.cases}:
             stored |= self.store.read(key, operator)
         return stored
-
-    def _keep(self, campaign: Campaign) -> None:
-        try:
-            for path in (run_folder(self._root) / "run.json", self.settings.json):
-                if path is not None:
-                    write_run(path, campaign, self.reports.values())
-        except OSError as error:
-            raise SettingError(
-                f"cannot write the run: {error.filename}: {error.strerror}\n"
-                "make its folder writable, or name another file: --rmsperf-json=FILE"
-            ) from error
 
     # ---- judging ----------------------------------------------------------------------------
 
@@ -225,40 +223,29 @@ class Gate:
 
     # ---- after the tests --------------------------------------------------------------------
 
-    def save(self, cases: Iterable[Case]) -> None:
-        """Accept the measurements of these cases, except those that the judge found invalid."""
-        if self._campaign is None or self._campaign.machine.device is None:
-            return
-        key = self._campaign.machine.device.identity.key
-        by_operator: dict[str, dict[str, Measurement]] = {}
-        for case in cases:
-            measured, verdict = self._campaign.measurements.get(case.id), self.report(case).verdict
-            if (
-                measured is not None
-                and verdict is not None
-                and verdict.status is not Status.INVALID
-            ):
-                by_operator.setdefault(case.operator.name, {})[case.id] = measured
-        for operator, accepted in by_operator.items():
-            path = self.store.write(key, operator, accepted)
-            self.saved.append(f"saved {len(accepted)} baselines in {path}")
-            self.saved += self._loosened(accepted)
+    def try_to_save(self, cases: Iterable[Case]) -> None:
+        """Save, or keep the reason why not for the summary, which it must not cost."""
+        try:
+            self.save(cases)
+        except RmsperfError as error:
+            self.not_saved = f"NOT SAVED: {error}"
 
-    def _loosened(self, accepted: dict[str, Measurement]) -> list[str]:
-        """Show every baseline that got slower: a lower bar must be seen to be lowered."""
-        verdicts = (self.reports[case_id].verdict for case_id in accepted)
-        return [
-            f"loosened: {one.case_id} {microseconds(one.baseline.device_ns)} -> "
-            f"{microseconds(one.current.device_ns)} us ({100 * (one.change or 0):+.1f} %)"
-            for one in verdicts
-            if one and one.status is Status.SLOWER and one.baseline and one.current
-        ]
+    def save(self, cases: Iterable[Case]) -> None:
+        """Accept the measurements of these cases; see `save_baselines`."""
+        if self._campaign is not None:
+            self.saved += save_baselines(self.store, self._campaign, self.reports, cases)
 
     def summary(self) -> list[str]:
         """Lines for the end of the run: the table, what was saved, and what was compared."""
         lines = table(row(one) for one in self.reports.values()) if self.reports else []
         red = [UNANSWERED] if self.misses_the_gpu else []
-        return [*lines, *self.saved, self._tally().line, *red]
+        unsaved = [self.not_saved] if self.not_saved else []
+        return [*lines, *self.saved, *unsaved, self._tally().line, *red]
+
+    @property
+    def is_red(self) -> bool:
+        """Whether the run must not end green, though every test passed."""
+        return self.not_saved is not None or self.misses_the_gpu
 
     @property
     def misses_the_gpu(self) -> bool:

@@ -161,9 +161,9 @@ class _Steps:
 
 def _failure(lost: LostCase, case_id: str, stage: Stage) -> Failure:
     """Return a lost worker as the failure of the case it was lost on."""
-    return Failure(
-        stage,
-        f"lost: {case_id} in step '{lost.step}': {lost}\n"
-        "run the case alone under compute-sanitizer to find the access or the barrier at fault",
-        fatal=True,
+    remedy = (
+        "run the case alone under compute-sanitizer to find the access or the barrier at fault"
+        if lost.native
+        else "mend what the message names, then: pytest --rmsperf --lf"
     )
+    return Failure(stage, f"lost: {case_id} in step '{lost.step}': {lost}\n{remedy}", fatal=True)

@@ -28,13 +28,16 @@ OnProgress = Callable[[Progress], None]
 
 
 class LostCase(WorkerError):
-    """A worker gave up, died or was killed while it worked on `case_id`."""
+    """A worker gave up, died or was killed while it worked on `case_id`.
 
-    def __init__(self, message: str, *, case_id: str, step: str, fatal: bool) -> None:
+    `native` says that a kernel or the driver is at fault, and not Python code.
+    """
+
+    def __init__(self, message: str, *, case_id: str, step: str, native: bool) -> None:
         super().__init__(message)
         self.case_id = case_id
         self.step = step
-        self.fatal = fatal
+        self.native = native
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,11 @@ class WorkerProcess:
                 if on_progress is not None:
                     on_progress(reply)
         except (EOFError, ConnectionError):
-            raise self._lost(self._obituary()) from None
+            raise self._obituary() from None
         if isinstance(reply, Refusal):
-            raise LostCase(reply.message, case_id=reply.case_id, step=reply.step, fatal=reply.fatal)
+            raise LostCase(
+                reply.message, case_id=reply.case_id, step=reply.step, native=reply.fatal
+            )
         assert isinstance(reply, Answer)
         return reply.value
 
@@ -107,21 +112,23 @@ class WorkerProcess:
         self._abort()
         raise self._lost(
             f"no sign of life for {seconds:g} s in step '{self._last.step}': killed "
-            "(a barrier that waits for ever, or a kernel that never ends)"
+            "(a barrier that waits for ever, or a kernel that never ends)",
+            native=True,
         )
 
-    def _lost(self, message: str) -> LostCase:
+    def _lost(self, message: str, *, native: bool) -> LostCase:
         text = message + self._stderr_tail()
-        return LostCase(text, case_id=self._last.case_id, step=self._last.step, fatal=True)
+        return LostCase(text, case_id=self._last.case_id, step=self._last.step, native=native)
 
-    def _obituary(self) -> str:
+    def _obituary(self) -> LostCase:
+        step = self._last.step
         try:
             code = self._process.wait(timeout=ABORT_SECONDS)
         except subprocess.TimeoutExpired:
             self._kill()
-            return f"the worker closed its connection in step '{self._last.step}'"
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return f"the worker died in step '{self._last.step}' with {how}"
+            return self._lost(f"the worker closed its connection in step '{step}'", native=True)
+        how = _signal_name(-code) if code < 0 else f"exit code {code}"
+        return self._lost(f"the worker died in step '{step}' with {how}", native=code < 0)
 
     def _abort(self) -> None:
         """Ask for a stack dump, then kill: a native hang answers to nothing else."""
@@ -148,3 +155,11 @@ class WorkerProcess:
         self._stderr.seek(0)
         lines = self._stderr.read().decode(errors="replace").splitlines()[-STDERR_LINES:]
         return "".join(f"\n  worker     {line}" for line in lines)
+
+
+def _signal_name(number: int) -> str:
+    """Return SIGSEGV for 11; most real-time signals have no name."""
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"

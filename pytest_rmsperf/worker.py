@@ -99,11 +99,13 @@ class Worker:
         return Checker(self._context, arch or "sm_90")
 
     def _describe(self) -> Machine:
+        warnings: tuple[str, ...] = ()
         try:
-            compiler = find_toolchain().identity
+            compiler, warnings = find_toolchain().identity, find_toolchain().warnings
         except CompileError as error:
             compiler = (("missing", str(error).splitlines()[0]),)
         return Machine(
+            warnings=warnings,
             device=self._context.record() if self._context else None,
             why_no_device=self._no_device,
             compiler=compiler,

@@ -59,13 +59,26 @@ class CaseReport:
         """Whether every output is right; any earlier failure is this one's too."""
         if self.failure is not None and self.failure.stage is not Stage.TIME:
             return Finding(None, failure=self.failure.message)
-        return Finding(self.checked.numerics, not_run=self.not_run)
+        return self._found(self.checked.numerics, "rmsperf_numerics")
 
     def latency(self) -> Finding[Verdict]:
         """Whether the latency holds; a case that failed anywhere before has none."""
         if self.failure is not None:
             return Finding(None, failure=self.failure.message)
-        return Finding(self.verdict, failure=self.latency_message, not_run=self.not_run)
+        if self.latency_message is not None:
+            return Finding(self.verdict, failure=self.latency_message)
+        return self._found(self.verdict, "rmsperf_latency")
+
+    def _found(self, value: T | None, fixture: str) -> Finding[T]:
+        """Return a value; where there could be one and is none, nobody knew that it was wanted."""
+        if value is None and self.not_run is None:
+            return Finding(
+                None,
+                failure=f"not measured: no test of {self.case_id} has {fixture} among its "
+                "arguments, so nobody asked for it\n"
+                f"name the fixture {fixture} in the test's signature",
+            )
+        return Finding(value, not_run=self.not_run)
 
 
 _BEFORE_LAUNCH = frozenset({Stage.COMPILE, Stage.PLAN, Stage.RESIDENCY})

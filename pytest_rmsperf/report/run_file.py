@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import time
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rmsperf.errors import SettingError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_rmsperf.campaign import Campaign
     from pytest_rmsperf.report.records import CaseReport
@@ -47,6 +51,57 @@ def write_run(path: Path, campaign: Campaign, reports: Iterable[CaseReport]) -> 
     partial = path.with_name(path.name + ".partial")
     partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
     partial.replace(path)
+
+
+class RunFile:
+    """Writes a run while it goes on: to `.rmsperf/run.json`, and to a file of the user's choice.
+
+    Every session is written at once. Checks are many and short: they are written for at most a
+    tenth of the time, and all of them when the run is interrupted.
+    """
+
+    def __init__(self, chosen: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._paths = [] if chosen is None else [chosen]
+        self._clock = clock
+        self._latest: Campaign | None = None
+        self._next_s = -math.inf
+
+    def open_folder(self, root: Path) -> None:
+        """Say where the run's own folder is; SettingError when it cannot be made."""
+        with _unwritable():
+            self._paths.append(run_folder(root) / "run.json")
+
+    def keep(self, campaign: Campaign) -> None:
+        """Take what is known so far."""
+        self._latest = campaign
+        before_s = self._clock()
+        if campaign.sessions or before_s >= self._next_s:
+            self.write(campaign, ())
+            after_s = self._clock()
+            self._next_s = after_s + 10 * (after_s - before_s)
+
+    def write_latest(self) -> None:
+        """Write what was last kept."""
+        if self._latest is not None:
+            self.write(self._latest, ())
+
+    def write(self, campaign: Campaign, reports: Iterable[CaseReport]) -> None:
+        """Write now; SettingError names a file that cannot be written."""
+        found = list(reports)
+        with _unwritable():
+            for path in self._paths:
+                write_run(path, campaign, found)
+
+
+@contextmanager
+def _unwritable() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SettingError(
+            f"cannot write the run: {error.filename}: {error.strerror}\n"
+            "make its folder writable, or name another file: --rmsperf-json=FILE"
+        ) from error
 
 
 def plain(value: object) -> object:

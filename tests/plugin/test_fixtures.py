@@ -139,3 +139,24 @@ def test_fixtures_are_listed_with_what_they_are(project: Project) -> None:
     result.stdout.fnmatch_lines(
         ["rmsperf_latency -- *", "    The verdict on the case's latency; *"]
     )
+
+
+DYNAMIC = """
+@pytest.mark.rmsperf
+@each_case
+def test_own(case, request):
+    request.getfixturevalue("rmsperf_latency").require()
+"""
+
+
+def test_latency_that_nobody_was_told_to_measure_fails_and_names_the_remedy(
+    project: Project,
+) -> None:
+    project.write("test_own.py", HEAD + DYNAMIC)
+
+    result = project.run("--rmsperf", "test_own.py")
+
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(
+        ["not measured: no test of * has rmsperf_latency among its arguments, *"]
+    )

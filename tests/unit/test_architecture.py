@@ -42,8 +42,8 @@ ORDER = f"""
     device.session
     worker supervisor
     instrument
-    campaign
-    hookspecs options
+    campaign health
+    hookspecs options saving
     gate
     fixtures
     plugin

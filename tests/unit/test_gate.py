@@ -40,9 +40,11 @@ class Fake:
     device: DeviceRecord | None = H200
     device_ns: int = 1000
     closed: bool = False
+    warnings: tuple[str, ...] = ()
 
     def machine(self) -> Machine:
-        return Machine(self.device, None if self.device else "none", (("nvrtc", "13.0.88"),))
+        why = None if self.device else "none"
+        return Machine(self.device, why, (("nvrtc", "13.0.88"),), warnings=self.warnings)
 
     def check(self, case: Case, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         return CheckedCase(case.id)
@@ -131,6 +133,12 @@ def test_other_processes_on_the_device_are_a_warning_in_the_header(gate: Build) 
     assert gate(device=busy).header()[-1] == (
         "rmsperf WARNING: 2 other processes are on the device"
     )
+
+
+def test_header_says_that_two_cuda_installs_are_mixed(gate: Build) -> None:
+    mixed = Fake(warnings=("two CUDA installs are mixed: cccl headers of CUDA 12.9",))
+
+    assert gate(mixed).header()[-1].startswith("rmsperf WARNING: two CUDA installs are mixed")
 
 
 def test_device_alone_is_no_warning(gate: Build) -> None:

@@ -70,13 +70,24 @@ def test_lost_case_fails_by_its_name_and_the_step_it_was_lost_in(
     assert failure.message.startswith(opening)
 
 
-def test_lost_case_keeps_the_workers_last_words_and_ends_with_the_remedy(
-    after_each_fault: dict[str, CheckedCase],
-) -> None:
+def test_lost_case_keeps_the_workers_last_words(after_each_fault: dict[str, CheckedCase]) -> None:
     lines = failure_of(after_each_fault["raises"]).message.splitlines()
 
     assert lines[-2] == "  worker     LookupError: nobody expected this"
-    assert lines[-1].startswith("run the case alone under compute-sanitizer")
+
+
+@pytest.mark.parametrize(
+    ("variant", "remedy"),
+    [
+        ("raises", "mend what the message names, then: pytest --rmsperf --lf"),
+        ("crashes", "run the case alone under compute-sanitizer "),
+        ("sleeps", "run the case alone under compute-sanitizer "),
+    ],
+)
+def test_remedy_is_a_sanitizer_only_where_native_code_is_at_fault(
+    after_each_fault: dict[str, CheckedCase], variant: str, remedy: str
+) -> None:
+    assert failure_of(after_each_fault[variant]).message.splitlines()[-1].startswith(remedy)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +167,7 @@ def faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
         ids = [case_of(one).id for one in lost]
         losses = {
             one: LostCase(
-                "no sign", case_id=one if case_id is None else case_id, step="time", fatal=True
+                "no sign", case_id=one if case_id is None else case_id, step="time", native=True
             )
             for one in ids
         }

@@ -16,7 +16,7 @@ from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
 from pytest_rmsperf.launch import Role
 from pytest_rmsperf.report.records import CaseReport
-from pytest_rmsperf.report.run_file import plain, run_folder, write_run
+from pytest_rmsperf.report.run_file import RunFile, plain, run_folder, write_run
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.verdict import Verdict
 
@@ -153,3 +153,55 @@ def test_a_gitignore_of_the_users_is_left_alone(tmp_path: Path) -> None:
     run_folder(tmp_path)
 
     assert ignore.read_text(encoding="utf-8") == "!run.json\n"
+
+
+@dataclass
+class Clock:
+    """A clock on which each reading takes a second."""
+
+    now_s: float = 0.0
+
+    def __call__(self) -> float:
+        self.now_s += 1.0
+        return self.now_s
+
+
+def checks_in(path: Path) -> int:
+    return len(json.loads(path.read_text(encoding="utf-8"))["checked"])
+
+
+def grown(cases: int, *sessions: SessionResult) -> Campaign:
+    checked = {str(one): CheckedCase(str(one)) for one in range(cases)}
+    return Campaign(Machine(None, "none"), checked, sessions)
+
+
+def test_checks_are_written_for_at_most_a_tenth_of_the_time(tmp_path: Path) -> None:
+    path, clock = tmp_path / "run.json", Clock()
+    file = RunFile(path, clock)
+
+    file.keep(grown(1))
+    file.keep(grown(2))
+    early = checks_in(path)
+    clock.now_s += 10
+    file.keep(grown(3))
+
+    assert (early, checks_in(path)) == (1, 3)
+
+
+def test_every_session_is_written_at_once(tmp_path: Path) -> None:
+    file = RunFile(tmp_path / "run.json", Clock())
+
+    file.keep(grown(1))
+    file.keep(grown(2, SessionResult({})))
+
+    assert checks_in(tmp_path / "run.json") == 2
+
+
+def test_an_interrupted_run_leaves_what_was_last_kept(tmp_path: Path) -> None:
+    file = RunFile(tmp_path / "run.json", Clock())
+
+    file.keep(grown(1))
+    file.keep(grown(2))
+    file.write_latest()
+
+    assert checks_in(tmp_path / "run.json") == 2

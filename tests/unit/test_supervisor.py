@@ -128,7 +128,8 @@ def test_dead_worker_is_told_with_case_step_and_cause(
 ) -> None:
     lost = lose(worker, variant)
 
-    assert (lost.case_id, lost.step, lost.fatal) == (f"faulty/{variant}-direct/3", "plan", True)
+    native = variant == "crashes"
+    assert (lost.case_id, lost.step, lost.native) == (f"faulty/{variant}-direct/3", "plan", native)
     assert str(lost).splitlines()[0] == obituary
 
 
@@ -216,7 +217,7 @@ def test_refusal_is_raised_with_its_case_and_step_and_the_worker_lives_on(
     with pytest.raises(LostCase, match="an operator is a folder with that file") as caught:
         worker.ask(Check(nowhere, numerics=False))
 
-    assert (caught.value.case_id, caught.value.fatal) == ("", False)
+    assert (caught.value.case_id, caught.value.native) == ("", False)
     assert worker.ask(check("sound"))
 
 

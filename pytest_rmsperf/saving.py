@@ -1,0 +1,75 @@
+"""Accepting measurements as baselines: stricter than checking, and never in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.baselines import BaselineStore
+from pytest_rmsperf.campaign import Campaign
+from pytest_rmsperf.errors import RmsperfError
+from pytest_rmsperf.health import why_unfit
+from pytest_rmsperf.report.messages import microseconds
+from pytest_rmsperf.report.records import CaseReport
+from pytest_rmsperf.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from pytest_rmsperf.cases import Case
+    from pytest_rmsperf.measurement import Measurement
+
+
+def save_baselines(
+    store: BaselineStore,
+    campaign: Campaign,
+    reports: Mapping[str, CaseReport],
+    cases: Iterable[Case],
+) -> list[str]:
+    """Store the measurements of `cases`, except invalid ones; return what there is to say.
+
+    Without a device there is nothing to store. Raises RmsperfError when the machine was not fit to
+    be measured on, and BaselineError when a file cannot be replaced; then nothing is lost.
+    """
+    if campaign.machine.device is None:
+        return []
+    _require_fit(campaign)
+    key = campaign.machine.device.identity.key
+    lines: list[str] = []
+    for operator, accepted in _by_operator(campaign, reports, cases).items():
+        path = store.write(key, operator, accepted)
+        lines.append(f"saved {len(accepted)} baselines in {path}")
+        lines += _loosened(reports[case_id].verdict for case_id in accepted)
+    return lines
+
+
+def _by_operator(
+    campaign: Campaign, reports: Mapping[str, CaseReport], cases: Iterable[Case]
+) -> dict[str, dict[str, Measurement]]:
+    found: dict[str, dict[str, Measurement]] = {}
+    for case in cases:
+        measured, report = campaign.measurements.get(case.id), reports.get(case.id)
+        verdict = report.verdict if report is not None else None
+        if measured is None or verdict is None or verdict.status is Status.INVALID:
+            continue
+        found.setdefault(case.operator.name, {})[case.id] = measured
+    return found
+
+
+def _require_fit(campaign: Campaign) -> None:
+    unfit = why_unfit(
+        [one.before for one in campaign.sessions if one.before is not None],
+        [one.after for one in campaign.sessions if one.after is not None],
+    )
+    if unfit is not None:
+        raise RmsperfError(
+            f"{unfit}; save again when the device is idle and cool: pytest --rmsperf-save"
+        )
+
+
+def _loosened(verdicts: Iterable[Verdict | None]) -> Iterator[str]:
+    """Show every baseline that got slower: a lower bar must be seen to be lowered."""
+    for one in verdicts:
+        if one and one.status is Status.SLOWER and one.baseline and one.current:
+            yield (
+                f"loosened: {one.case_id} {microseconds(one.baseline.device_ns)} -> "
+                f"{microseconds(one.current.device_ns)} us ({100 * (one.change or 0):+.1f} %)"
+            )
