@@ -40,7 +40,7 @@ class Instrument(Interface):
         """Return the device and the toolchain, without touching any case."""
         ...
 
-    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
         """Take one case as far as it comes before timing."""
         ...
 
@@ -123,8 +123,11 @@ def run_campaign(
 def check_all(selection: Selection, instrument: Instrument, say: Say) -> Iterator[CheckedCase]:
     """Check case by case, saying how far it has come."""
     for number, case in enumerate(selection.cases, 1):
-        say(f"check {number} of {len(selection.cases)}: {case.id}")
-        yield instrument.check(case, numerics=case.id in selection.with_numerics)
+        place = f"check {number} of {len(selection.cases)}"
+        say(f"{place}: {case.id}")
+        yield instrument.check(
+            case, _prefixed(say, f"{place}, "), numerics=case.id in selection.with_numerics
+        )
 
 
 def time_all(

@@ -52,23 +52,25 @@ class WorkerInstrument:
                 self._lock = self._locked(self._machine.device.uuid)
         return self._machine
 
-    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
         """Check one case; a lost worker is its failure, and the next case gets a new one."""
         request = Check(case.reference, numerics)
-        progress = _Steps(self._say)
+        progress = _Steps(say)
         try:
             checked = cast("CheckedCase", self._checking_worker().ask(request, progress))
         except LostCase as lost:
             self._discard_worker()
             failure = _failure(lost, case.id, progress.stage)
-            return replace(self._known_before(case, progress.stage), failure=failure)
+            return replace(self._known_before(case, progress.stage, say), failure=failure)
         if checked.failure is not None and checked.failure.fatal:
             self._discard_worker()
         return checked
 
-    def _known_before(self, case: Case, stage: Stage) -> CheckedCase:
+    def _known_before(self, case: Case, stage: Stage, say: Say) -> CheckedCase:
         """Find again what a lost worker knew of a case: all that no launch is needed for."""
-        return self.check(case, numerics=False) if stage is Stage.NUMERICS else CheckedCase(case.id)
+        if stage is not Stage.NUMERICS:
+            return CheckedCase(case.id)
+        return self.check(case, say, numerics=False)
 
     def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
         """Run one session; after a lost case the session starts again without it."""

@@ -43,7 +43,7 @@ class Fake:
         why = None if self.device else "none"
         return Machine(self.device, why, compiler=(("nvrtc", "13.0.88"),))
 
-    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         self.asked.append(f"check {case.id}{' numerics' if numerics else ''}")
         failure = Failure(Stage.PLAN, "no") if case.id in self.failing else None
         return CheckedCase(case.id, failure=failure)
@@ -217,10 +217,10 @@ def test_what_is_known_is_kept_after_every_check_and_every_session() -> None:
 
 def test_instrument_that_breaks_down_leaves_what_was_known_before() -> None:
     class BreaksDown(Fake):
-        def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+        def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
             if case is SECOND:
                 raise KeyboardInterrupt
-            return super().check(case, numerics=numerics)
+            return super().check(case, say, numerics=numerics)
 
     kept: list[Campaign] = []
 

@@ -46,7 +46,7 @@ class Fake:
         why = None if self.device else "none"
         return Machine(self.device, why, (("nvrtc", "13.0.88"),), warnings=self.warnings)
 
-    def check(self, case: Case, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
+    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         return CheckedCase(case.id)
 
     def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:

@@ -37,12 +37,14 @@ def after_each_fault(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chec
         instrument = WorkerInstrument(arch="sm_90", deadlines=GENEROUS, say=lambda _: None)
         found = {}
         for variant in ("raises", "sleeps", "crashes", "refuses"):
-            found[f"before {variant}"] = instrument.check(case_of("sound"), numerics=False)
+            found[f"before {variant}"] = instrument.check(
+                case_of("sound"), lambda _: None, numerics=False
+            )
             assert instrument._worker is not None
             if variant == "sleeps":
                 instrument._worker._deadlines = Deadlines(step_s=0.5)
-            found[variant] = instrument.check(case_of(variant), numerics=False)
-        found["at the end"] = instrument.check(case_of("sound"), numerics=False)
+            found[variant] = instrument.check(case_of(variant), lambda _: None, numerics=False)
+        found["at the end"] = instrument.check(case_of("sound"), lambda _: None, numerics=False)
         instrument.close()
     return found
 
@@ -195,15 +197,15 @@ def test_machine_is_asked_once(faked: Fake) -> None:
 def test_checks_share_one_worker(faked: Fake) -> None:
     instrument, log = faked()
 
-    instrument.check(SOUND, numerics=True)
-    instrument.check(SLEEPS, numerics=True)
+    instrument.check(SOUND, lambda _: None, numerics=True)
+    instrument.check(SLEEPS, lambda _: None, numerics=True)
 
     assert log == ["start"]
 
 
 def test_session_has_a_worker_of_its_own_after_the_checking_one_has_ended(faked: Fake) -> None:
     instrument, log = faked()
-    instrument.check(SOUND, numerics=True)
+    instrument.check(SOUND, lambda _: None, numerics=True)
 
     instrument.measure([SOUND, SLEEPS], Protocol(), say=lambda _: None)
 

@@ -64,7 +64,7 @@ class ScriptedInstrument:
         )
         return Machine(device, None, COMPILER, packages=(("numpy", "2.4.6"),))
 
-    def check(self, case: Case, *, numerics: bool) -> CheckedCase:
+    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         self._note(f"check {case.id}{' with numerics' if numerics else ''}")
         if self._entry("interrupted", case.id, ""):
             raise KeyboardInterrupt
