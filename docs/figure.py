@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def draw(panel: plt.Axes, rows: int, cases: list[Measurement]) -> None:
-    """Bars of host completion with device time inside, whiskers over sessions, the copy as a line."""
+    """Draw host completion with device time inside, whiskers over sessions, the copy as a line."""
     for place, (case, (_, _, colour)) in enumerate(zip(cases, BARS, strict=True)):
         host = [one.completion.median_ns / 1000 for one in case.sessions]
         middle = median(host)
