@@ -18,7 +18,7 @@ from pytest_rmsperf.resources import Capacity
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays
 
-# 1024 threads with 4 float4 each, as in the copy kernel of the measured prototypes.
+# Four loads in flight for each of 1024 threads.
 THREADS_PER_BLOCK = 1024
 VECTORS_PER_THREAD = 4
 VECTOR_BYTES = 16
