@@ -17,13 +17,13 @@ from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Measurement, Protocol
-from pytest_rmsperf.options import Settings
 from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.report.terminal import Tally, row, table, tally
 from pytest_rmsperf.saving import save_baselines
+from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
 

@@ -8,7 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_rmsperf.campaign import Instrument
-    from pytest_rmsperf.options import Settings
+    from pytest_rmsperf.settings import Settings
 
 
 @pytest.hookspec(firstresult=True)

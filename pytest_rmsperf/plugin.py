@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_rmsperf.gate import Gate, Question
     from pytest_rmsperf.report.progress import Progress
     from pytest_rmsperf.report.records import Finding
+    from pytest_rmsperf.settings import Settings
 
     Launch = Callable[..., Finding[Arrays]]
 
@@ -54,7 +55,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_rmsperf_instrument(config: pytest.Config, settings: options.Settings) -> Instrument:
+def pytest_rmsperf_instrument(config: pytest.Config, settings: Settings) -> Instrument:
     from pytest_rmsperf.gate import default_instrument
 
     return default_instrument(settings, config.stash[PROGRESS])
@@ -157,6 +158,7 @@ def open_gate(config: pytest.Config) -> None:
     """Resolve the settings and put the gate into the stash; a bad setting is a usage error."""
     from pytest_rmsperf.gate import Gate
     from pytest_rmsperf.report.progress import Progress
+    from pytest_rmsperf.settings import resolve
 
     if config.getoption("dist", "no") != "no" or hasattr(config, "workerinput"):
         raise pytest.UsageError(
@@ -166,7 +168,7 @@ def open_gate(config: pytest.Config) -> None:
     writer = config.get_terminal_writer()
     config.stash[PROGRESS] = Progress(writer, live=writer.hasmarkup, width=writer.fullwidth)
     with usage_errors():
-        settings = options.resolve(config)
+        settings = resolve(config)
     instrument = config.hook.pytest_rmsperf_instrument(config=config, settings=settings)
     config.stash[GATE] = Gate(settings, instrument, config.rootpath)
 

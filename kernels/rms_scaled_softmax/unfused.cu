@@ -1,6 +1,6 @@
 // The unfused baseline: nine kernels, each one elementary step with its result in global memory.
 //
-// The article's starting point, deliberately untuned. Every kernel but the three that finish a row
+// What the fusions start from, deliberately untuned. Every kernel but the three that finish a row
 // runs one block per tile; those three run one block per row.
 #include "common.cuh"
 

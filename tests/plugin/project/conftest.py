@@ -15,9 +15,9 @@ from pytest_rmsperf.campaign import Say
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.measurement import Protocol
-from pytest_rmsperf.options import Settings
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule, check_residency
 from pytest_rmsperf.samples import Samples
+from pytest_rmsperf.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays

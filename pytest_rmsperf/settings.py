@@ -1,0 +1,90 @@
+"""The settings in force: command line over ini file over default, resolved once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rmsperf.errors import SettingError
+from pytest_rmsperf.options import OPTIONS, Option
+
+if TYPE_CHECKING:
+    import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force, resolved once."""
+
+    save: bool
+    baselines: Path
+    device: str
+    require_gpu: bool
+    expect_gpu: str | None
+    arch: str
+    sessions: int
+    samples: int
+    deadline_s: float
+    threshold_percent: float
+    completion_threshold_percent: float
+    json: Path | None
+
+    def describe(self) -> str:
+        """One line for the report header."""
+        return (
+            f"baselines {self.baselines}, {self.sessions} sessions x {self.samples} samples, "
+            f"thresholds {self.threshold_percent:g} % device time and "
+            f"{self.completion_threshold_percent:g} % host completion, "
+            f"deadline {self.deadline_s:g} s"
+        )
+
+
+def resolve(config: pytest.Config) -> Settings:
+    """Return the settings in force; SettingError names the option or ini key and its value."""
+    found = {one.dest: _resolve_one(config, one) for one in OPTIONS}
+    baselines, json = found["rmsperf_baselines"], found["rmsperf_json"]
+    assert isinstance(baselines, Path)
+    assert json is None or isinstance(json, Path)
+    return Settings(
+        save=bool(config.getoption("rmsperf_save")),
+        baselines=config.rootpath / baselines,
+        device=str(found["rmsperf_device"]),
+        require_gpu=bool(found["rmsperf_require_gpu"]) or found["rmsperf_device"] == "cuda",
+        expect_gpu=None
+        if found["rmsperf_expect_gpu"] is None
+        else str(found["rmsperf_expect_gpu"]),
+        arch=str(found["rmsperf_arch"]),
+        sessions=_as_int(found["rmsperf_sessions"]),
+        samples=_as_int(found["rmsperf_samples"]),
+        deadline_s=_as_float(found["rmsperf_deadline"]),
+        threshold_percent=_as_float(found["rmsperf_threshold"]),
+        completion_threshold_percent=_as_float(found["rmsperf_completion_threshold"]),
+        json=None if json is None else config.invocation_params.dir / json,
+    )
+
+
+def _resolve_one(config: pytest.Config, option: Option) -> object:
+    given, where = config.getoption(option.dest), option.flag
+    if given is None:
+        given, where = config.getini(option.dest), f"ini key {option.dest}"
+    if given is None:
+        given, where = option.default, "default"
+    if given is None:
+        return None
+    if not str(given).strip():
+        raise SettingError(f"{where} is empty; give a value or leave it out ({option.help})")
+    try:
+        return option.parse(str(given))
+    except ValueError as error:
+        raise SettingError(f"{where}={given}: {error} ({option.help})") from error
+
+
+def _as_int(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _as_float(value: object) -> float:
+    assert isinstance(value, float)
+    return value
