@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.measurement import (
@@ -25,6 +27,7 @@ from pytest_rmsperf.resources import (
     check_residency,
 )
 from pytest_rmsperf.samples import Quartiles
+from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.verdict import Thresholds, Verdict, judge
 
 CASE_ID = "softmax/online-graph/16x1024"
@@ -155,3 +158,57 @@ def capacity() -> Callable[..., Capacity]:
 def repository() -> Path:
     """The root of the checkout."""
     return Path(__file__).parents[2]
+
+
+@pytest.fixture
+def default_settings(tmp_path: Path) -> Settings:
+    """The settings of a run without options or ini keys, with its baselines in `tmp_path`."""
+    return Settings(
+        save=False,
+        baselines=tmp_path / "baselines",
+        device="auto",
+        require_gpu=False,
+        expect_gpu=None,
+        arch="sm_90",
+        sessions=3,
+        samples=15,
+        deadline_s=30.0,
+        threshold_percent=3.0,
+        completion_threshold_percent=25.0,
+        json=None,
+    )
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Write a file below the test's source folder and return its path."""
+
+    def writer(name: str, text: str) -> Path:
+        file = tmp_path / "kernels" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return writer
+
+
+@pytest.fixture
+def rotate(write: Callable[[str, str], Path]) -> Callable[..., Recipe]:
+    """Write `data/rotate.cu` as a test's own source: `rotate(flags=("-G",))`."""
+    text = (Path(__file__).parent / "data" / "rotate.cu").read_text(encoding="utf-8")
+
+    def recipe(*, flags: tuple[str, ...] = ()) -> Recipe:
+        return Recipe(write("rotate.cu", text), "sm_90", flags=flags)
+
+    return recipe
+
+
+@pytest.fixture
+def cache_dir(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiled(cache_dir: Path) -> Callable[[Recipe], CompiledModule]:
+    """Compile a recipe through the cache of the test."""
+    return partial(compile_recipe, cache_dir=cache_dir)

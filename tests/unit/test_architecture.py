@@ -43,7 +43,8 @@ ORDER = f"""
     worker supervisor
     instrument
     campaign health
-    hookspecs options saving
+    hookspecs options
+    settings saving
     gate
     fixtures
     plugin

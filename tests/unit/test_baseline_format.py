@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 
 from pytest_rmsperf.baseline_format import Place, decode, encode
-from pytest_rmsperf.environment import DeviceIdentity, Provenance
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.measurement import (
     Measurement,
     ProbeFigures,
     Protocol,
     Resources,
-    Run,
     SessionFigures,
 )
 from pytest_rmsperf.samples import Quartiles
@@ -29,21 +27,6 @@ GOOD = (Path(__file__).parent / "data" / "baseline_v1.json").read_bytes()
 PUBLISHED = Path(__file__).parents[2] / "baselines" / "nvidia-h100-80gb" / "rms_scaled_softmax.json"
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
 PLACE = Place(Path("softmax.json"), "cannot read baseline", "restore it")
-RUN = Run(
-    device=DeviceIdentity("NVIDIA H200", 132, "9.0", 143771),
-    driver="580.159",
-    cuda="13.0",
-    compiler=(("nvrtc", "13.0.88"), ("arch", "sm_90")),
-    protocol=Protocol(),
-    provenance=Provenance(
-        date="2026-11-30T18:00:00Z",
-        commit="1a2b3c4",
-        dirty=False,
-        python="3.11.9",
-        rmsperf="0.1.0",
-        packages=(("numpy", "2.4.6"),),
-    ),
-)
 SESSION = SessionFigures(
     device=Quartiles(8190, 8230, 8350),
     completion=Quartiles(13600, 13700, 13900),
@@ -51,19 +34,6 @@ SESSION = SessionFigures(
     null=ProbeFigures(1200, 6100),
     copy=ProbeFigures(7050, 12800),
 )
-MEASURED = Measurement(
-    case_id=GRAPH,
-    run=RUN,
-    inputs="normal",
-    flags=("--use_fast_math",),
-    sessions=(SESSION, replace(SESSION, null=None, copy=None)),
-    resources=Resources(40, 16, 32768, 0, 4, None),
-    note="accepted with the wider tile \u2013 twice as fast",
-)
-OTHER = replace(
-    MEASURED, case_id=DIRECT, run=replace(RUN, driver=None), resources=None, note=None, flags=()
-)
-WRITTEN = {GRAPH: MEASURED, DIRECT: OTHER}
 Edit = Callable[[Any], object]
 
 
@@ -71,29 +41,62 @@ class Figure(IntEnum):
     DRIVER = 580
 
 
-def test_file_of_schema_version_1_reads_as_the_measurements_it_was_written_from() -> None:
-    assert decode(GOOD, PLACE) == WRITTEN
+@pytest.fixture
+def written(measured: Callable[..., Measurement]) -> dict[str, Measurement]:
+    """The measurements that `data/baseline_v1.json` was written from."""
+    usual = measured().run
+    provenance = replace(
+        usual.provenance, date="2026-11-30T18:00:00Z", packages=(("numpy", "2.4.6"),)
+    )
+    graph = Measurement(
+        case_id=GRAPH,
+        run=replace(usual, compiler=(*usual.compiler, ("arch", "sm_90")), provenance=provenance),
+        inputs="normal",
+        flags=("--use_fast_math",),
+        sessions=(SESSION, replace(SESSION, null=None, copy=None)),
+        resources=Resources(40, 16, 32768, 0, 4, None),
+        note="accepted with the wider tile \u2013 twice as fast",
+    )
+    direct = replace(
+        graph,
+        case_id=DIRECT,
+        run=replace(graph.run, driver=None),
+        resources=None,
+        note=None,
+        flags=(),
+    )
+    return {GRAPH: graph, DIRECT: direct}
 
 
-def test_measurements_are_written_as_the_file_of_schema_version_1() -> None:
-    assert encode(WRITTEN, PLACE) == GOOD
+def test_file_of_schema_version_1_reads_as_the_measurements_it_was_written_from(
+    written: dict[str, Measurement],
+) -> None:
+    assert decode(GOOD, PLACE) == written
 
 
-def test_order_of_the_cases_does_not_show_in_the_file() -> None:
-    assert encode(dict(reversed(WRITTEN.items())), PLACE) == GOOD
+def test_measurements_are_written_as_the_file_of_schema_version_1(
+    written: dict[str, Measurement],
+) -> None:
+    assert encode(written, PLACE) == GOOD
 
 
-def test_one_changed_figure_changes_one_line() -> None:
+def test_order_of_the_cases_does_not_show_in_the_file(written: dict[str, Measurement]) -> None:
+    assert encode(dict(reversed(written.items())), PLACE) == GOOD
+
+
+def test_one_changed_figure_changes_one_line(written: dict[str, Measurement]) -> None:
+    before = written[GRAPH]
     slower = replace(SESSION, device=Quartiles(9010, 9050, 9120))
-    changed = WRITTEN | {GRAPH: replace(MEASURED, sessions=(slower, *MEASURED.sessions[1:]))}
+    changed = written | {GRAPH: replace(before, sessions=(slower, *before.sessions[1:]))}
 
     lines = zip(GOOD.splitlines(), encode(changed, PLACE).splitlines(), strict=True)
 
     assert [number for number, (old, new) in enumerate(lines, start=1) if old != new] == [4]
 
 
-def test_cases_of_one_run_share_its_line() -> None:
-    same_run = {GRAPH: MEASURED, DIRECT: replace(MEASURED, case_id=DIRECT)}
+def test_cases_of_one_run_share_its_line(written: dict[str, Measurement]) -> None:
+    measurement = written[GRAPH]
+    same_run = {GRAPH: measurement, DIRECT: replace(measurement, case_id=DIRECT)}
 
     assert len(json.loads(encode(same_run, PLACE))["runs"]) == 1
 

@@ -94,7 +94,7 @@ def test_published_figures_are_no_baseline_to_judge_by(measured: Measured) -> No
     assert reason == "the baseline's figures are published, not measured by this protocol"
 
 
-def test_the_articles_figures_judge_nothing(measured: Measured, repository: Path) -> None:
+def test_published_figures_judge_nothing(measured: Measured, repository: Path) -> None:
     stored = BaselineStore(repository / "baselines").read("nvidia-h100-80gb", "rms_scaled_softmax")
 
     verdicts = {judge(one, measured(), stored[one], Thresholds()).status for one in stored}

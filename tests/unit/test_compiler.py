@@ -6,28 +6,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_rmsperf.device.compiler import (
     Recipe,
-    compile_recipe,
     parse_ptxas_log,
 )
 from pytest_rmsperf.device.toolchain import find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledModule
 
-ROTATE = """
-extern "C" __global__ void rotate(float *values) {
-    __shared__ float tile[32];
-    tile[threadIdx.x % 32] = values[threadIdx.x];
-    __syncthreads();
-    values[threadIdx.x] = tile[(threadIdx.x + 1) % 32];
-}
-"""
+ROTATE = (Path(__file__).parent / "data" / "rotate.cu").read_text(encoding="utf-8")
 
 # 64 values live across a barrier do not fit 32 registers.
 SPILLING_BODY = """
@@ -47,45 +38,19 @@ CALLS_WIDE = (
 
 Write = Callable[[str, str], Path]
 Compile = Callable[[Recipe], CompiledModule]
+Rotate = Callable[..., Recipe]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write a file below the test's source folder and return its path."""
-
-    def writer(name: str, text: str) -> Path:
-        file = tmp_path / "kernels" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return writer
-
-
-@pytest.fixture
-def cache_dir(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def compiled(cache_dir: Path) -> Compile:
-    return partial(compile_recipe, cache_dir=cache_dir)
-
-
-def rotate(write: Write, *, flags: tuple[str, ...] = ()) -> Recipe:
-    return Recipe(write("rotate.cu", ROTATE), "sm_90", flags=flags)
-
-
-def test_cubin_holds_line_information_of_the_source(write: Write, compiled: Compile) -> None:
-    module = compiled(rotate(write))
+def test_cubin_holds_line_information_of_the_source(rotate: Rotate, compiled: Compile) -> None:
+    module = compiled(rotate())
 
     assert b".debug_line" in module.cubin
 
 
 def test_static_shared_bytes_are_those_of_the_declared_array(
-    write: Write, compiled: Compile
+    rotate: Rotate, compiled: Compile
 ) -> None:
-    kernel = compiled(rotate(write)).kernel("rotate")
+    kernel = compiled(rotate()).kernel("rotate")
 
     assert kernel.static_smem_bytes == 32 * 4
 
@@ -204,10 +169,10 @@ def test_cooperative_groups_compile_in_a_process_that_sees_no_device(
     assert (done.stdout.split(), done.stderr) == (["grid"], "")
 
 
-def test_identity_names_compiler_headers_arch_and_flags(write: Write, compiled: Compile) -> None:
+def test_identity_names_compiler_headers_arch_and_flags(rotate: Rotate, compiled: Compile) -> None:
     tools = find_toolchain()
 
-    module = compiled(rotate(write, flags=("--use_fast_math", "--fmad=false")))
+    module = compiled(rotate(flags=("--use_fast_math", "--fmad=false")))
 
     assert module.identity == (
         *tools.identity,
@@ -216,9 +181,9 @@ def test_identity_names_compiler_headers_arch_and_flags(write: Write, compiled: 
     )
 
 
-def test_order_of_flags_changes_neither_key_nor_identity(write: Write, compiled: Compile) -> None:
-    first = compiled(rotate(write, flags=("--use_fast_math", "--fmad=false")))
-    second = compiled(rotate(write, flags=("--fmad=false", "--use_fast_math")))
+def test_order_of_flags_changes_neither_key_nor_identity(rotate: Rotate, compiled: Compile) -> None:
+    first = compiled(rotate(flags=("--use_fast_math", "--fmad=false")))
+    second = compiled(rotate(flags=("--fmad=false", "--use_fast_math")))
 
     assert (second.key, second.identity) == (first.key, first.identity)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,44 +16,11 @@ from pytest_rmsperf.device.toolchain import find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledModule
 
-ROTATE = """
-extern "C" __global__ void rotate(float *values) {
-    __shared__ float tile[32];
-    tile[threadIdx.x % 32] = values[threadIdx.x];
-    __syncthreads();
-    values[threadIdx.x] = tile[(threadIdx.x + 1) % 32];
-}
-"""
+ROTATE = (Path(__file__).parent / "data" / "rotate.cu").read_text(encoding="utf-8")
 
 Write = Callable[[str, str], Path]
 Compile = Callable[[Recipe], CompiledModule]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write a file below the test's source folder and return its path."""
-
-    def writer(name: str, text: str) -> Path:
-        file = tmp_path / "kernels" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return writer
-
-
-@pytest.fixture
-def cache_dir(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def compiled(cache_dir: Path) -> Compile:
-    return partial(compile_recipe, cache_dir=cache_dir)
-
-
-def rotate(write: Write, *, flags: tuple[str, ...] = ()) -> Recipe:
-    return Recipe(write("rotate.cu", ROTATE), "sm_90", flags=flags)
+Rotate = Callable[..., Recipe]
 
 
 def key_of(source: Path) -> str:
@@ -137,8 +103,10 @@ def test_same_texts_in_another_folder_have_the_same_key(write: Write) -> None:
     assert len({key_of(source) for source in sources}) == 1
 
 
-def test_constant_flag_arch_and_source_each_change_the_key(write: Write, compiled: Compile) -> None:
-    recipe = rotate(write)
+def test_constant_flag_arch_and_source_each_change_the_key(
+    write: Write, rotate: Rotate, compiled: Compile
+) -> None:
+    recipe = rotate()
     other = write("other.cu", ROTATE + "// other\n")
     recipes = [
         recipe,
@@ -154,8 +122,8 @@ def test_constant_flag_arch_and_source_each_change_the_key(write: Write, compile
     assert len(keys) == len(recipes)
 
 
-def test_compiler_of_another_build_changes_the_key(write: Write, cache_dir: Path) -> None:
-    recipe = rotate(write)
+def test_compiler_of_another_build_changes_the_key(rotate: Rotate, cache_dir: Path) -> None:
+    recipe = rotate()
     bumped = replace(find_toolchain(), nvrtc="13.0.99")
 
     modules = [
@@ -168,9 +136,9 @@ def test_compiler_of_another_build_changes_the_key(write: Write, cache_dir: Path
 
 
 def test_second_compile_is_from_the_cache_with_equal_numbers(
-    write: Write, compiled: Compile
+    rotate: Rotate, compiled: Compile
 ) -> None:
-    recipe = rotate(write)
+    recipe = rotate()
     first = compiled(recipe)
     second = compiled(recipe)
 
@@ -180,9 +148,9 @@ def test_second_compile_is_from_the_cache_with_equal_numbers(
 
 @pytest.mark.parametrize("suffix", ["cubin", "json"])
 def test_torn_cache_file_is_compiled_again(
-    write: Write, compiled: Compile, cache_dir: Path, suffix: str
+    rotate: Rotate, compiled: Compile, cache_dir: Path, suffix: str
 ) -> None:
-    recipe = rotate(write)
+    recipe = rotate()
     first = compiled(recipe)
     file = cache_dir / f"{first.key}.{suffix}"
     file.write_bytes(file.read_bytes()[:-40])
@@ -193,9 +161,9 @@ def test_torn_cache_file_is_compiled_again(
 
 @pytest.mark.parametrize("suffix", ["cubin", "json"])
 def test_half_an_entry_is_compiled_again(
-    write: Write, compiled: Compile, cache_dir: Path, suffix: str
+    rotate: Rotate, compiled: Compile, cache_dir: Path, suffix: str
 ) -> None:
-    recipe = rotate(write)
+    recipe = rotate()
     first = compiled(recipe)
     (cache_dir / f"{first.key}.{suffix}").unlink()
 
@@ -203,9 +171,9 @@ def test_half_an_entry_is_compiled_again(
 
 
 def test_changed_figure_in_the_cache_is_not_trusted(
-    write: Write, compiled: Compile, cache_dir: Path
+    rotate: Rotate, compiled: Compile, cache_dir: Path
 ) -> None:
-    recipe = rotate(write)
+    recipe = rotate()
     first = compiled(recipe)
     file = cache_dir / f"{first.key}.json"
     stored = json.loads(file.read_text())
@@ -223,20 +191,24 @@ def test_failed_compile_leaves_no_entry(write: Write, compiled: Compile, cache_d
 
 
 def test_stored_entry_leaves_no_temporary_file(
-    write: Write, compiled: Compile, cache_dir: Path
+    rotate: Rotate, compiled: Compile, cache_dir: Path
 ) -> None:
-    key = compiled(rotate(write)).key
+    key = compiled(rotate()).key
 
     names = {file.name for file in cache_dir.iterdir()}
     assert names - {f"{key}.lock"} == {f"{key}.cubin", f"{key}.json"}
 
 
 def test_source_edited_while_it_is_compiled_is_not_cached(
-    write: Write, compiled: Compile, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+    write: Write,
+    rotate: Rotate,
+    compiled: Compile,
+    cache_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from pytest_rmsperf.device import compiler
 
-    recipe = rotate(write)
+    recipe = rotate()
     real = compiler.parse_ptxas_log
 
     def parse_late(log: str) -> object:
@@ -250,16 +222,16 @@ def test_source_edited_while_it_is_compiled_is_not_cached(
     assert list(cache_dir.glob("*.cubin")) == []
 
 
-def test_cache_folder_that_cannot_be_made_is_named(write: Write, tmp_path: Path) -> None:
+def test_cache_folder_that_cannot_be_made_is_named(rotate: Rotate, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file, not a folder")
 
     with pytest.raises(CompileError, match=r"the cache folder .*taken/cubin cannot be written"):
-        compile_recipe(rotate(write), cache_dir=taken / "cubin")
+        compile_recipe(rotate(), cache_dir=taken / "cubin")
 
 
-def test_stale_lock_file_of_a_killed_build_does_not_block(write: Write, cache_dir: Path) -> None:
-    recipe = rotate(write)
+def test_stale_lock_file_of_a_killed_build_does_not_block(rotate: Rotate, cache_dir: Path) -> None:
+    recipe = rotate()
     key = compile_recipe(recipe, cache_dir=cache_dir / "elsewhere").key
     (cache_dir / f"{key}.lock").write_text("4194304")
 
@@ -276,8 +248,8 @@ def test_failed_build_gives_its_lock_back(write: Write, cache_dir: Path) -> None
             compile_recipe(recipe, cache_dir=cache_dir, lock_timeout_s=0.0)
 
 
-def test_held_lock_times_out_and_names_the_lock_file(write: Write, cache_dir: Path) -> None:
-    recipe = rotate(write)
+def test_held_lock_times_out_and_names_the_lock_file(rotate: Rotate, cache_dir: Path) -> None:
+    recipe = rotate()
     key = compile_recipe(recipe, cache_dir=cache_dir / "elsewhere").key
     lock_file = cache_dir / f"{key}.lock"
 
@@ -289,10 +261,10 @@ def test_held_lock_times_out_and_names_the_lock_file(write: Write, cache_dir: Pa
     assert lines[1] == f"  lock file {lock_file}"
 
 
-def test_entry_that_is_there_is_used_without_the_lock(write: Write, cache_dir: Path) -> None:
-    first = compile_recipe(rotate(write), cache_dir=cache_dir)
+def test_entry_that_is_there_is_used_without_the_lock(rotate: Rotate, cache_dir: Path) -> None:
+    first = compile_recipe(rotate(), cache_dir=cache_dir)
 
     with FileLock(cache_dir / f"{first.key}.lock"):
-        second = compile_recipe(rotate(write), cache_dir=cache_dir, lock_timeout_s=0.0)
+        second = compile_recipe(rotate(), cache_dir=cache_dir, lock_timeout_s=0.0)
 
     assert second.from_cache

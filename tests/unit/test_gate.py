@@ -16,9 +16,9 @@ from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
 from pytest_rmsperf.gate import Gate, Question, default_instrument, select
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Protocol
-from pytest_rmsperf.options import Settings
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.samples import Samples
+from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 
 if TYPE_CHECKING:
@@ -62,21 +62,8 @@ class Fake:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        save=False,
-        baselines=tmp_path / "baselines",
-        device="auto",
-        require_gpu=False,
-        expect_gpu=None,
-        arch="sm_90",
-        sessions=1,
-        samples=2,
-        deadline_s=7.0,
-        threshold_percent=3.0,
-        completion_threshold_percent=25.0,
-        json=None,
-    )
+def settings(default_settings: Settings) -> Settings:
+    return replace(default_settings, sessions=1, samples=2, deadline_s=7.0)
 
 
 Build = Callable[..., Gate]

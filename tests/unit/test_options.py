@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.options import OPTIONS, Settings, gate_is_on, resolve
+from pytest_rmsperf.options import OPTIONS, gate_is_on
+from pytest_rmsperf.settings import Settings, resolve
 
 # option, what the ini file says and what that means, and the same for the command line
 SOURCES = [
@@ -37,21 +38,10 @@ def settings(pytester: pytest.Pytester, *arguments: str, ini: str = "") -> Setti
     return resolve(pytester.parseconfig(*arguments))
 
 
-def test_defaults(pytester: pytest.Pytester) -> None:
-    assert settings(pytester) == Settings(
-        save=False,
-        baselines=pytester.path / "baselines",
-        device="auto",
-        require_gpu=False,
-        expect_gpu=None,
-        arch="sm_90",
-        sessions=3,
-        samples=15,
-        deadline_s=30.0,
-        threshold_percent=3.0,
-        completion_threshold_percent=25.0,
-        json=None,
-    )
+def test_defaults(pytester: pytest.Pytester, default_settings: Settings) -> None:
+    expected = replace(default_settings, baselines=pytester.path / "baselines")
+
+    assert settings(pytester) == expected
 
 
 @pytest.mark.parametrize(("option", "ini", "meant", "_given", "_other"), SOURCES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,40 +20,9 @@ from pytest_rmsperf.device.toolchain import (
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledModule
 
-ROTATE = """
-extern "C" __global__ void rotate(float *values) {
-    __shared__ float tile[32];
-    tile[threadIdx.x % 32] = values[threadIdx.x];
-    __syncthreads();
-    values[threadIdx.x] = tile[(threadIdx.x + 1) % 32];
-}
-"""
-
 Write = Callable[[str, str], Path]
 Compile = Callable[[Recipe], CompiledModule]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write a file below the test's source folder and return its path."""
-
-    def writer(name: str, text: str) -> Path:
-        file = tmp_path / "kernels" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return writer
-
-
-@pytest.fixture
-def cache_dir(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def compiled(cache_dir: Path) -> Compile:
-    return partial(compile_recipe, cache_dir=cache_dir)
+Rotate = Callable[..., Recipe]
 
 
 @pytest.fixture
@@ -65,18 +33,14 @@ def fresh_toolchain() -> Iterator[None]:
     find_toolchain.cache_clear()
 
 
-def rotate(write: Write, *, flags: tuple[str, ...] = ()) -> Recipe:
-    return Recipe(write("rotate.cu", ROTATE), "sm_90", flags=flags)
-
-
 def test_nvrtc_version_has_its_build_number() -> None:
     assert find_toolchain().nvrtc.count(".") == 2
 
 
 @pytest.mark.parametrize("arch", ["sm_61", "sm_999", "hopper"])
-def test_arch_that_nvrtc_does_not_know_is_refused_in_one_line(write: Write, arch: str) -> None:
+def test_arch_that_nvrtc_does_not_know_is_refused_in_one_line(rotate: Rotate, arch: str) -> None:
     with pytest.raises(CompileError) as caught:
-        compile_recipe(Recipe(write("rotate.cu", ROTATE), arch))
+        compile_recipe(replace(rotate(), arch=arch))
 
     message = str(caught.value)
     assert message.startswith(f"arch {arch} is not one that NVRTC {find_toolchain().nvrtc} ")
@@ -87,12 +51,12 @@ def test_arch_that_nvrtc_does_not_know_is_refused_in_one_line(write: Write, arch
 @pytest.mark.parametrize("package", ["cuda.bindings", "cuda.pathfinder"])
 @pytest.mark.usefixtures("fresh_toolchain")
 def test_missing_extra_is_refused_with_the_command_that_installs_it(
-    write: Write, monkeypatch: pytest.MonkeyPatch, package: str
+    rotate: Rotate, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(CompileError) as caught:
-        compile_recipe(rotate(write))
+        compile_recipe(rotate())
 
     lines = str(caught.value).splitlines()
     assert lines[0] == f"nothing can be compiled: {package} is not installed"
@@ -100,12 +64,12 @@ def test_missing_extra_is_refused_with_the_command_that_installs_it(
 
 
 def test_missing_cuda_core_alone_is_refused_with_the_same_command(
-    write: Write, compiled: Compile, monkeypatch: pytest.MonkeyPatch
+    rotate: Rotate, compiled: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cuda.core", None)
 
     with pytest.raises(CompileError, match=r"nothing can be compiled: cuda\.core is not installed"):
-        compiled(rotate(write))
+        compiled(rotate())
 
 
 def test_all_missing_headers_are_named_in_one_message_with_their_wheels(tmp_path: Path) -> None:
@@ -148,11 +112,11 @@ def test_headers_of_the_same_release_are_not_warned_of(tmp_path: Path) -> None:
     assert "headers_mismatch" not in dict(tools.identity)
 
 
-def test_headers_of_another_release_still_compile(write: Write, cache_dir: Path) -> None:
+def test_headers_of_another_release_still_compile(rotate: Rotate, cache_dir: Path) -> None:
     cudart, cccl = find_toolchain().headers
     tools = replace(find_toolchain(), headers=(replace(cudart, release="12.9"), cccl))
 
-    module = compile_recipe(rotate(write), cache_dir=cache_dir, toolchain=tools)
+    module = compile_recipe(rotate(), cache_dir=cache_dir, toolchain=tools)
 
     assert "headers_mismatch" in dict(module.identity)
 
