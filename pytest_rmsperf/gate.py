@@ -21,7 +21,7 @@ from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
-from pytest_rmsperf.report.terminal import Tally, row, table, tally
+from pytest_rmsperf.report.terminal import Tally, numerics_line, row, table, tally
 from pytest_rmsperf.saving import save_baselines
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
@@ -240,7 +240,9 @@ class Gate:
         lines = table(row(one) for one in self.reports.values()) if self.reports else []
         red = [UNANSWERED] if self.misses_the_gpu else []
         unsaved = [self.not_saved] if self.not_saved else []
-        return [*lines, *self.saved, *unsaved, self._tally().line, *red]
+        numerics = numerics_line(self.reports.values())
+        checked = [numerics] if numerics else []
+        return [*lines, *checked, *self.saved, *unsaved, self._tally().line, *red]
 
     @property
     def is_red(self) -> bool:

@@ -82,6 +82,21 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join((first, *rest))
 
 
+def numerics_line(reports: Iterable[CaseReport]) -> str | None:
+    """Return the largest relative error of all cases, and where; None when none was checked."""
+    checked = [one for one in reports if one.checked.numerics is not None]
+    if not checked:
+        return None
+
+    def largest(report: CaseReport) -> float:
+        numerics = report.checked.numerics
+        return numerics.worst.largest_error if numerics is not None else 0.0
+
+    worst = max(checked, key=largest)
+    headline = str(worst.checked.numerics).splitlines()[0]
+    return f"numerics of {len(checked)} cases, at worst {worst.case_id}: {headline}"
+
+
 @dataclass(frozen=True, slots=True)
 class Tally:
     """How many latencies were asked for, and what became of them."""

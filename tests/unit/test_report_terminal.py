@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.report.records import CaseReport
-from pytest_rmsperf.report.terminal import COLUMNS, Row, row, table, tally
+from pytest_rmsperf.report.terminal import COLUMNS, Row, numerics_line, row, table, tally
 from pytest_rmsperf.resources import Residency
 from pytest_rmsperf.verdict import COMPARED, Status, Thresholds, Verdict
 
@@ -134,3 +135,32 @@ def test_a_failed_case_was_asked_for_and_not_compared() -> None:
     counted = tally([FAILED, with_status(Status.FASTER)], why_not=None)
 
     assert (counted.asked, counted.compared) == (2, 1)
+
+
+def with_error(case_id: str, error: float, problem: str | None = None) -> CaseReport:
+    comparison = Comparison(
+        "random rows", "y", Precision.FLOAT64, error, (3, 17), 0.5, 0.5, 1e-5, 1, 64, problem
+    )
+    checked = CheckedCase(case_id, numerics=Numerics((comparison,), 1, None))
+    return CaseReport(checked, None, None, None, None)
+
+
+def test_the_largest_error_of_all_cases_is_told_with_its_case_and_index() -> None:
+    reports = [with_error("a", 1e-7), with_error("b", 2e-6), with_error("c", 1e-6)]
+
+    assert numerics_line(reports) == (
+        "numerics of 3 cases, at worst b: right: largest relative error 2.00e-06 at y[3x17] "
+        "(random rows), allowed 1e-05"
+    )
+
+
+def test_a_wrong_output_is_the_worst() -> None:
+    wrong = with_error("b", float("inf"), "NaN at 1 places")
+
+    line = numerics_line([with_error("a", 2e-6), wrong])
+
+    assert line == "numerics of 2 cases, at worst b: wrong: NaN at 1 places in y (random rows)"
+
+
+def test_without_numerics_nothing_is_said_of_them() -> None:
+    assert numerics_line([NOT_RUN]) is None
