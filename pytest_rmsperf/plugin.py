@@ -80,10 +80,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    wanted = GATE in config.stash
-    others = [one for one in items if (one.get_closest_marker("rmsperf") is None) == wanted]
+    gate_is_on = GATE in config.stash
+    kept, others = partition(items, lambda one: is_marked(one) == gate_is_on)
     if others:
-        items[:] = [one for one in items if one not in set(others)]
+        items[:] = kept
         config.hook.pytest_deselected(items=others)
 
 
@@ -171,6 +171,22 @@ def open_gate(config: pytest.Config) -> None:
         settings = resolve(config)
     instrument = config.hook.pytest_rmsperf_instrument(config=config, settings=settings)
     config.stash[GATE] = Gate(settings, instrument, config.rootpath)
+
+
+def partition(
+    items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the wanted items and the others, each in order."""
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for one in items:
+        (kept if wanted(one) else others).append(one)
+    return kept, others
+
+
+def is_marked(item: pytest.Item) -> bool:
+    """Say whether a test belongs to the gate."""
+    return item.get_closest_marker("rmsperf") is not None
 
 
 def will_run_tests(session: pytest.Session) -> bool:
