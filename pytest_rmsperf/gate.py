@@ -22,7 +22,7 @@ from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.report.terminal import Tally, numerics_line, row, table, tally
-from pytest_rmsperf.saving import save_baselines
+from pytest_rmsperf.saving import remove_stale, save_baselines, stale_cases, stale_message
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
@@ -64,6 +64,7 @@ class Gate:
         self.store = BaselineStore(settings.baselines)
         self.reports: dict[str, CaseReport] = {}
         self.saved: list[str] = []
+        self.removed: list[str] = []
         self.not_saved: str | None = None
         self._instrument = instrument
         self._root = root
@@ -206,20 +207,15 @@ class Gate:
         return Finding(self._instrument.launch(case, problem or case.problem, inputs))
 
     def require_no_stale(self, cases: Iterable[Case]) -> None:
-        """Raise GateFailure when a baseline holds a case that is not among `cases`."""
-        known = list(cases)
-        wanted = {case.id for case in known}
-        lines = []
-        for operator in sorted({case.operator.name for case in known}):
-            for device in self.store.devices(operator):
-                stale = sorted(set(self.store.read(device, operator)) - wanted)
-                lines += [f"  {self.store.path(device, operator)}: {one}" for one in stale]
-        if lines:
-            raise GateFailure(
-                f"stale: {len(lines)} stored cases that no test asks for\n"
-                + "\n".join(lines)
-                + "\nremove these lines from the file, or give the case its old name back"
-            )
+        """Raise GateFailure when a baseline holds a case that is not among `cases`.
+
+        Where this run saves, such cases are removed instead, and shown.
+        """
+        stale = stale_cases(self.store, cases)
+        if stale and self.settings.save:
+            self.removed += remove_stale(self.store, stale)
+        elif stale:
+            raise GateFailure(stale_message(self.store, stale))
 
     # ---- after the tests --------------------------------------------------------------------
 
@@ -242,7 +238,8 @@ class Gate:
         unsaved = [self.not_saved] if self.not_saved else []
         numerics = numerics_line(self.reports.values())
         checked = [numerics] if numerics else []
-        return [*lines, *checked, *self.saved, *unsaved, self._tally().line, *red]
+        saved = [*self.removed, *self.saved, *unsaved]
+        return [*lines, *checked, *saved, self._tally().line, *red]
 
     @property
     def is_red(self) -> bool:

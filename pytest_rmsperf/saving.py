@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.baselines import BaselineStore
@@ -73,3 +74,45 @@ def _loosened(verdicts: Iterable[Verdict | None]) -> Iterator[str]:
                 f"loosened: {one.case_id} {microseconds(one.baseline.device_ns)} -> "
                 f"{microseconds(one.current.device_ns)} us ({100 * (one.change or 0):+.1f} %)"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class StaleCase:
+    """A stored case that no test asks for any more."""
+
+    device: str
+    operator: str
+    case_id: str
+
+
+def stale_cases(store: BaselineStore, cases: Iterable[Case]) -> list[StaleCase]:
+    """Return what is stored, for any device, under the operators of `cases` and is none of them."""
+    known = list(cases)
+    wanted = {case.id for case in known}
+    return [
+        StaleCase(device, operator, case_id)
+        for operator in sorted({case.operator.name for case in known})
+        for device in store.devices(operator)
+        for case_id in sorted(set(store.read(device, operator)) - wanted)
+    ]
+
+
+def stale_message(store: BaselineStore, stale: Sequence[StaleCase]) -> str:
+    """Return the text that fails the test: verdict, evidence, remedy."""
+    lines = [f"  {store.path(one.device, one.operator)}: {one.case_id}" for one in stale]
+    return (
+        f"stale: {len(stale)} stored cases that no test asks for\n"
+        + "\n".join(lines)
+        + "\ngive the case its old name back, or remove them (this needs no GPU) with: "
+        "pytest --rmsperf-save -k stale"
+    )
+
+
+def remove_stale(store: BaselineStore, stale: Sequence[StaleCase]) -> list[str]:
+    """Remove the cases from their files and say so, one line each."""
+    by_file: dict[tuple[str, str], list[str]] = {}
+    for one in stale:
+        by_file.setdefault((one.device, one.operator), []).append(one.case_id)
+    for (device, operator), case_ids in by_file.items():
+        store.remove(device, operator, case_ids)
+    return [f"removed: {one.case_id} from {store.path(one.device, one.operator)}" for one in stale]

@@ -48,7 +48,8 @@ def test_renamed_variant_leaves_stale_cases_and_they_are_listed(renamed: Project
             "stale: 2 stored cases that no test asks for",
             f"  {renamed.baseline}: scale_rows/vector-direct/16x1024",
             f"  {renamed.baseline}: scale_rows/vector-graph/16x1024",
-            "remove these lines from the file, or give the case its old name back",
+            "give the case its old name back, or remove them (this needs no GPU) with: "
+            "pytest --rmsperf-save -k stale",
         ],
         consecutive=True,
     )
@@ -81,3 +82,16 @@ def test_moved_and_renamed_test_keeps_its_baselines(project: Project) -> None:
     result = project.check()
 
     result.assert_outcomes(passed=4, deselected=8)
+
+
+def test_saving_removes_stale_cases_without_a_device_and_shows_them(renamed: Project) -> None:
+    renamed.script(device=None)
+
+    result = renamed.run("--rmsperf-save", "-k", "stale")
+
+    result.assert_outcomes(passed=1, deselected=12)
+    assert b"scale_rows/vector" not in renamed.baseline.read_bytes()
+    assert renamed.baseline.read_bytes().count(b"scale_rows/scalar-") == 2
+    result.stdout.fnmatch_lines(
+        [f"removed: scale_rows/vector-direct/16x1024 from {renamed.baseline}"]
+    )

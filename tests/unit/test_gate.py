@@ -252,7 +252,7 @@ def test_stored_case_of_any_device_can_be_stale(gate: Build) -> None:
     ask_latency(one, FIRST, SECOND)
     one.save([FIRST, SECOND])
 
-    with pytest.raises(GateFailure, match=rf"(?s)^stale: 1 stored cases.*{SECOND.id}\nremove"):
+    with pytest.raises(GateFailure, match=rf"(?s)^stale: 1 stored cases.*{SECOND.id}\ngive"):
         gate(device=None).require_no_stale([FIRST])
 
 
