@@ -48,8 +48,10 @@ def test_renamed_variant_leaves_stale_cases_and_they_are_listed(renamed: Project
             "stale: 2 stored cases that no test asks for",
             f"  {renamed.baseline}: scale_rows/vector-direct/16x1024",
             f"  {renamed.baseline}: scale_rows/vector-graph/16x1024",
-            "give the case its old name back, or remove them (this needs no GPU) with: "
-            "pytest --rmsperf-save -k stale",
+            (
+                "give the case its old name back, or remove them (this needs no GPU) with: "
+                "pytest --rmsperf-save -k stale"
+            ),
         ],
         consecutive=True,
     )
