@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 # Launches in the graph that estimates how many the timed graph should hold.
 ESTIMATE_LAUNCHES = 8
-# The smallest of so many estimates counts. Of one, taken while the device woke up, a null kernel got
-# 64 launches instead of 512, and read 558 ns instead of 508 (H200).
+# The smallest of so many estimates counts. By one alone, taken while the device woke up, a null
+# kernel got 64 launches instead of 512, and read 558 ns instead of 508 (H200).
 ESTIMATES = 5
 MOST_LAUNCHES = 512
 
