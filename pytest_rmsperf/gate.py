@@ -21,7 +21,7 @@ from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
-from pytest_rmsperf.report.terminal import Tally, numerics_line, row, table, tally
+from pytest_rmsperf.report.terminal import Tally, numerics_line, row, table, tally, unclaimed
 from pytest_rmsperf.saving import remove_stale, save_baselines, stale_cases, stale_message
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
@@ -238,8 +238,9 @@ class Gate:
         unsaved = [self.not_saved] if self.not_saved else []
         numerics = numerics_line(self.reports.values())
         checked = [numerics] if numerics else []
+        faster = [] if self.settings.save else unclaimed(self.reports.values())
         saved = [*self.removed, *self.saved, *unsaved]
-        return [*lines, *checked, *saved, self._tally().line, *red]
+        return [*lines, *checked, *faster, *saved, self._tally().line, *red]
 
     @property
     def is_red(self) -> bool:

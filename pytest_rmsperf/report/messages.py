@@ -39,7 +39,7 @@ def verdict_message(verdict: Verdict, *, stored_on: tuple[str, ...] = ()) -> str
         lines.append(f"  because    {because}")
     if verdict.status is Status.MISSING and stored_on:
         lines.append(f"  stored     only for {', '.join(stored_on)}")
-    lines.append(_remedy(verdict))
+    lines.append(remedy(verdict))
     return "\n".join(lines)
 
 
@@ -112,7 +112,8 @@ def _differences(before: Resources, after: Resources) -> list[str]:
     ]
 
 
-def _remedy(verdict: Verdict) -> str:
+def remedy(verdict: Verdict) -> str:
+    """Return what to do about a verdict, as a command."""
     accept = f'pytest --rmsperf-save -k "{selector(verdict.case_id)}"'
     match verdict.status:
         case Status.SLOWER | Status.FASTER:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from pytest_rmsperf.measurement import middle
-from pytest_rmsperf.report.messages import UNKNOWN, microseconds, percent
+from pytest_rmsperf.report.messages import UNKNOWN, headline, microseconds, percent, remedy
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.verdict import COMPARED, Status
+
+MOST_UNCLAIMED = 5
 
 COLUMNS = (
     "case",
@@ -80,6 +82,21 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
     first = line[0].ljust(widths[0])
     rest = (text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))
     return "  ".join((first, *rest))
+
+
+def unclaimed(reports: Iterable[CaseReport]) -> list[str]:
+    """Return two lines for each case that got faster: what nobody claims can be lost again."""
+    faster = [
+        one.verdict
+        for one in reports
+        if one.verdict is not None and one.verdict.status is Status.FASTER
+    ]
+    lines = []
+    for verdict in faster[:MOST_UNCLAIMED]:
+        lines += [f"{verdict.case_id}: {headline(verdict)}", f"  {remedy(verdict)}"]
+    if len(faster) > MOST_UNCLAIMED:
+        lines.append(f"and {len(faster) - MOST_UNCLAIMED} more are faster: see the table")
+    return lines
 
 
 def numerics_line(reports: Iterable[CaseReport]) -> str | None:

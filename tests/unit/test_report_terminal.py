@@ -12,7 +12,16 @@ from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.report.records import CaseReport
-from pytest_rmsperf.report.terminal import COLUMNS, Row, numerics_line, row, table, tally
+from pytest_rmsperf.report.terminal import (
+    COLUMNS,
+    MOST_UNCLAIMED,
+    Row,
+    numerics_line,
+    row,
+    table,
+    tally,
+    unclaimed,
+)
 from pytest_rmsperf.resources import Residency
 from pytest_rmsperf.verdict import COMPARED, Status, Thresholds, Verdict
 
@@ -164,3 +173,21 @@ def test_a_wrong_output_is_the_worst() -> None:
 
 def test_without_numerics_nothing_is_said_of_them() -> None:
     assert numerics_line([NOT_RUN]) is None
+
+
+def test_a_gain_is_told_with_the_command_that_claims_it(judged: Callable[..., Verdict]) -> None:
+    faster = report_of(judged((9000,), (8000,)))
+
+    first, second = unclaimed([NOT_RUN, with_status(Status.UNCHANGED), faster])
+
+    assert first.startswith(f"{faster.verdict.case_id}: faster by 11.1 % (device time): ")  # type: ignore[union-attr]
+    assert second.startswith("  accept it with: pytest --rmsperf-save -k ")
+
+
+def test_many_gains_are_counted_and_not_all_listed(judged: Callable[..., Verdict]) -> None:
+    faster = report_of(judged((9000,), (8000,)))
+
+    lines = unclaimed([faster] * (MOST_UNCLAIMED + 2))
+
+    assert len(lines) == 2 * MOST_UNCLAIMED + 1
+    assert lines[-1] == "and 2 more are faster: see the table"
