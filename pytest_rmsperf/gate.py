@@ -15,6 +15,7 @@ from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
+from pytest_rmsperf.health import why_unfit_in
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Measurement, Protocol
 from pytest_rmsperf.provenance import current_provenance
@@ -163,7 +164,13 @@ class Gate:
             device_share=self.settings.threshold_percent / 100,
             completion_share=self.settings.completion_threshold_percent / 100,
         )
-        return judge(case.id, campaign.measurements.get(case.id), baseline, thresholds)
+        return judge(
+            case.id,
+            campaign.measurements.get(case.id),
+            baseline,
+            thresholds,
+            unfit=why_unfit_in(campaign.sessions),
+        )
 
     def _message(self, case: Case, verdict: Verdict | None) -> str | None:
         """Return the text that fails the latency test; saving accepts all but invalid figures."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import DeviceState
 
 # Before a session nothing of ours runs; an idle H200 read 1 to 3 % there.
@@ -22,6 +23,15 @@ THROTTLING = frozenset(
         "sw_thermal_slowdown",
     }
 )
+
+
+def why_unfit_in(sessions: Iterable[SessionResult]) -> str | None:
+    """Say what makes these sessions unfit to be a baseline or to blame a kernel by, or None."""
+    found = list(sessions)
+    return why_unfit(
+        [one.before for one in found if one.before is not None],
+        [one.after for one in found if one.after is not None],
+    )
 
 
 def why_unfit(before: Iterable[DeviceState], after: Iterable[DeviceState]) -> str | None:

@@ -60,6 +60,8 @@ class WorkerInstrument:
             checked = cast("CheckedCase", self._checking_worker().ask(request, progress))
         except LostCase as lost:
             self._discard_worker()
+            if not lost.case_id:
+                raise RmsperfError(f"no case can be checked here: {lost}") from lost
             failure = _failure(lost, case.id, progress.stage)
             return replace(self._known_before(case, progress.stage, say), failure=failure)
         if checked.failure is not None and checked.failure.fatal:
@@ -114,11 +116,20 @@ class WorkerInstrument:
             before = cast("DeviceState | None", worker.ask(ReadState()))
             request = Measure(tuple(case.reference for case in cases), protocol)
             samples = cast("dict[str, Samples]", worker.ask(request, progress))
-            after = cast("DeviceState | None", worker.ask(ReadState()))
+            after = self._state_after(worker)
         return SessionResult(samples, failures, before, after)
 
+    @staticmethod
+    def _state_after(worker: WorkerProcess) -> DeviceState | None:
+        """Read the device once more; a worker that dies of it does not cost its samples."""
+        try:
+            return cast("DeviceState | None", worker.ask(ReadState()))
+        except LostCase as lost:
+            return DeviceState(notes=(f"every field: {lost}",))
+
     def _new_worker(self) -> WorkerProcess:
-        return WorkerProcess(arch=self._arch, deadlines=self._deadlines)
+        found = self._machine is not None and self._machine.device is not None
+        return WorkerProcess(arch=self._arch, deadlines=self._deadlines, needs_device=found)
 
     def _checking_worker(self) -> WorkerProcess:
         if self._worker is None or not self._worker.alive:
@@ -133,20 +144,29 @@ class WorkerInstrument:
 
     def _locked(self, uuid: str) -> FileLock:
         """Take the device for this run: two runs on one device would measure each other."""
-        folder = user_cache_path("pytest-rmsperf", ensure_exists=True)
-        lock = FileLock(folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', uuid)}.lock")
+        try:
+            folder = user_cache_path("pytest-rmsperf", ensure_exists=True)
+            lock = FileLock(folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', uuid)}.lock")
+            self._acquire(lock)
+        except Timeout:
+            raise RmsperfError(
+                f"the device is taken: another run held {lock.lock_file} for "
+                f"{LOCK_SECONDS:g} s; end that run or start this one later"
+            ) from None
+        except OSError as error:
+            raise RmsperfError(
+                f"the device cannot be locked: {error.filename}: {error.strerror}; "
+                "make the folder writable, or name another one: XDG_CACHE_HOME=DIR"
+            ) from error
+        return lock
+
+    def _acquire(self, lock: FileLock) -> None:
         try:
             lock.acquire(timeout=0)
         except Timeout:
+            self._discard_worker()  # its context would disturb the run that is waited for
             self._say(f"waiting for the device: another run holds {lock.lock_file}")
-            try:
-                lock.acquire(timeout=LOCK_SECONDS)
-            except Timeout:
-                raise RmsperfError(
-                    f"the device is taken: another run held {lock.lock_file} for "
-                    f"{LOCK_SECONDS:g} s; end that run or start this one later"
-                ) from None
-        return lock
+            lock.acquire(timeout=LOCK_SECONDS)
 
 
 class _Steps:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.errors import RmsperfError
-from pytest_rmsperf.health import why_unfit
+from pytest_rmsperf.health import why_unfit_in
 from pytest_rmsperf.report.messages import microseconds
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.verdict import Status, Verdict
@@ -56,10 +56,7 @@ def _by_operator(
 
 
 def _require_fit(campaign: Campaign) -> None:
-    unfit = why_unfit(
-        [one.before for one in campaign.sessions if one.before is not None],
-        [one.after for one in campaign.sessions if one.after is not None],
-    )
+    unfit = why_unfit_in(campaign.sessions)
     if unfit is not None:
         raise RmsperfError(
             f"{unfit}; save again when the device is idle and cool: pytest --rmsperf-save"

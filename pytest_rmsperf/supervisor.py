@@ -21,6 +21,7 @@ START_SECONDS = 180.0
 # Steps that run no kernel but may take long on a cold machine, by their first word.
 PATIENT_STEPS = frozenset({"start", "compile", "reference"})
 ABORT_SECONDS = 3.0
+NEEDS_DEVICE = "needs-device"
 # A stack dump begins with the innermost call; one from a check is 17 lines long.
 STDERR_LINES = 24
 
@@ -51,14 +52,16 @@ class Deadlines:
 class WorkerProcess:
     """One worker. Use as a context manager: leaving it ends the process, hung or not."""
 
-    def __init__(self, *, arch: str | None, deadlines: Deadlines) -> None:
+    def __init__(
+        self, *, arch: str | None, deadlines: Deadlines, needs_device: bool = False
+    ) -> None:
         self._deadlines = deadlines
         self._last = Progress("", "start")
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self._connection, theirs = Pipe()
         command = [sys.executable, "-m", "pytest_rmsperf.worker"]
         self._process = subprocess.Popen(
-            [*command, str(theirs.fileno()), arch or ""],
+            [*command, str(theirs.fileno()), arch or "", NEEDS_DEVICE if needs_device else ""],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._stderr,

@@ -96,9 +96,16 @@ def judge(
     current: Measurement | None,
     baseline: Measurement | None,
     thresholds: Thresholds,
+    *,
+    unfit: str | None = None,
 ) -> Verdict:
-    """Climb the ladder: samples, baseline, comparability, evidence; stop at the first rung."""
+    """Climb the ladder: samples, baseline, comparability, evidence; stop at the first rung.
+
+    `unfit` says what was wrong with the machine, if anything: it is never called `slower` then.
+    """
     status, reason = _climb(current, baseline, thresholds)
+    if unfit is not None and status is Status.SLOWER:
+        status, reason = Status.INVALID, f"slower {reason}, but {unfit}"
     return Verdict(case_id, status, reason, current, baseline, thresholds)
 
 
@@ -193,18 +200,21 @@ def _evidence(
         thresholds.device_share,
         thresholds.device_floor_ns,
     )
-    if device in (Status.SLOWER, Status.FASTER):
-        return device, "device time"
     host = _direction(
         [s.completion.median_ns for s in baseline.sessions],
         [s.completion.median_ns for s in current.sessions],
         thresholds.completion_share,
         thresholds.completion_floor_ns,
     )
-    if host in (Status.SLOWER, Status.FASTER):
-        if _host_moved(current, baseline, thresholds):
-            return Status.INCONCLUSIVE, "host completion moved, and the null kernel's with it"
-        return host, "host completion"
+    moved = host in (Status.SLOWER, Status.FASTER) and _host_moved(current, baseline, thresholds)
+    found = [(device, "device time"), (Status.INCONCLUSIVE if moved else host, "host completion")]
+    # A gain of one figure does not pay for a loss of the other.
+    for status in (Status.SLOWER, Status.FASTER):
+        for one, figure in found:
+            if one is status:
+                return one, figure
+    if moved:
+        return Status.INCONCLUSIVE, "host completion moved, and the null kernel's with it"
     if Status.INCONCLUSIVE in (device, host):
         return Status.INCONCLUSIVE, "beyond the threshold, but the sessions overlap"
     return Status.UNCHANGED, "within the threshold"

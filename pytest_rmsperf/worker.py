@@ -45,10 +45,13 @@ class Place:
 class Worker:
     """Answers requests; the device is opened by the first one that needs it."""
 
-    def __init__(self, connection: Connection, arch: str | None) -> None:
+    def __init__(
+        self, connection: Connection, arch: str | None, *, needs_device: bool = False
+    ) -> None:
         self._connection = connection
         self._place = Place(connection)
         self._arch = arch
+        self._needs_device = needs_device
 
     def serve(self) -> None:
         """Answer until the other side closes the connection or a launch spoils the context."""
@@ -91,7 +94,15 @@ class Worker:
 
     @cached_property
     def _context(self) -> CudaContext | None:
-        return None if self._no_device else CudaContext.open()
+        """The device; DeviceError when this run has had one and it is gone."""
+        if self._no_device is None:
+            return CudaContext.open()
+        if self._needs_device:
+            raise DeviceError(
+                f"the device is gone: {self._no_device}, and this run began on one; "
+                "look at the machine (nvidia-smi, the kernel log), then run again"
+            )
+        return None
 
     @cached_property
     def _checker(self) -> Checker:
@@ -136,9 +147,9 @@ def main(arguments: list[str]) -> None:
     faulthandler.enable()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    descriptor, arch = int(arguments[0]), arguments[1] or None
+    descriptor, arch, needs_device = int(arguments[0]), arguments[1] or None, bool(arguments[2])
     with Connection(descriptor) as connection:
-        Worker(connection, arch).serve()
+        Worker(connection, arch, needs_device=needs_device).serve()
 
 
 if __name__ == "__main__":

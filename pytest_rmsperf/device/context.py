@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pytest_rmsperf.device import _clock
@@ -35,6 +36,8 @@ def why_no_device() -> str | None:
         from cuda.bindings import driver
     except ImportError as error:
         return f'no cuda-bindings ({error}); pip install "pytest-rmsperf[cuda13]"'
+    if find_spec("cupy") is None:
+        return 'no cupy, which measuring needs; pip install "pytest-rmsperf[cuda13]"'
     (result,) = driver.cuInit(0)
     if int(result):
         return f"the CUDA driver starts with {result.name}"

@@ -33,6 +33,7 @@ class LoadedModule:
         self.context = context
         self._code = ObjectCode.from_cubin(module.cubin)
         self._kernels = {one.name: self._code.get_kernel(one.name) for one in module.kernels}
+        self._allowed_bytes: dict[str, int] = {}
         self._optin_bytes = context.device.properties.max_shared_memory_per_block_optin
 
     @property
@@ -75,11 +76,15 @@ class LoadedModule:
         return int(checked(answer, f"blocks per SM of {kernel}"))
 
     def allow_smem(self, kernel: str, dynamic_smem_bytes: int) -> None:
-        """Opt in to a dynamic shared size above 48 KiB, counted together with the static part."""
+        """Opt in to a dynamic shared size above 48 KiB, counted together with the static part.
+
+        The opt-in belongs to the kernel, which several cases share, so it is only ever raised.
+        """
         from cuda.bindings import driver
 
         static = self.module.kernel(kernel).static_smem_bytes
-        if static + dynamic_smem_bytes <= DEFAULT_SMEM_BYTES:
+        allowed = self._allowed_bytes.get(kernel, DEFAULT_SMEM_BYTES - static)
+        if dynamic_smem_bytes <= allowed:
             return
         answer = driver.cuKernelSetAttribute(
             driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -88,6 +93,7 @@ class LoadedModule:
             self.context.device.device_id,
         )
         checked(answer, f"{dynamic_smem_bytes} dynamic shared bytes for {kernel}")
+        self._allowed_bytes[kernel] = dynamic_smem_bytes
 
 
 class Invocation:

@@ -13,11 +13,12 @@ from pytest_rmsperf.launch import Buffer, Role
 if TYPE_CHECKING:
     import cupy
 
-    from pytest_rmsperf.cases import Array
+    from pytest_rmsperf.cases import Array, Arrays
 
 # A multiple of 256 keeps every buffer aligned as cudaMalloc would align it.
 GUARD_BYTES = 1024
-GUARD_VALUE = 0xA5
+# 0x7F7F7F7F is 3.4e38 as float32: whoever reads a guard sees it in a sum and in a maximum.
+GUARD_VALUE = 0x7F
 # 0xFFFFFFFF is a NaN as float32, so that what a kernel forgot to write is seen.
 POISON_VALUE = 0xFF
 
@@ -151,6 +152,14 @@ class DeviceMemory:
             for name, one in self._by_name.items()
             if one.buffer.role is Role.OUTPUT
         }
+
+    def overwritten(self, arrays: Arrays) -> list[str]:
+        """Name the input buffers that no longer hold what was uploaded from `arrays`."""
+        return [
+            name
+            for name, array in arrays.items()
+            if self[name].download().tobytes() != array.tobytes()
+        ]
 
     def damaged(self) -> list[str]:
         """Name the buffers just outside of which something wrote."""

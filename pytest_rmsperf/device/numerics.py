@@ -31,6 +31,9 @@ REPEATED_LAUNCHES = 50
 # elements took 0.17 s in pieces and 1.16 s at once.
 CHUNK = 1 << 16
 
+OUTSIDE = "a write just outside the buffer"
+OVERWRITTEN = "a write to the input"
+
 
 class References:
     """Inputs and reference outputs, each made once per process: cases of one problem share them."""
@@ -176,12 +179,14 @@ def check_numerics(
         comparisons += [
             compare(name, got[name], want[name], case=case, inputs=inputs) for name in want
         ]
-        comparisons += [_outside(name, inputs) for name in invocation.memory.damaged()]
         launches += 1
         if inputs is case.operator.input_sets[0]:
             invocation.complete(REPEATED_LAUNCHES)
             launches += REPEATED_LAUNCHES
             comparisons += _changed(got, invocation.memory.outputs(), inputs)
+        memory, arrays = invocation.memory, references.inputs(case, inputs, problem)
+        comparisons += [_broken(name, OUTSIDE, inputs) for name in memory.damaged()]
+        comparisons += [_broken(name, OVERWRITTEN, inputs) for name in memory.overwritten(arrays)]
     return Numerics(tuple(comparisons), launches, reference_error=error)
 
 
@@ -224,8 +229,8 @@ def _changed(first: Arrays, later: Arrays, inputs: InputSet) -> list[Comparison]
     return failed
 
 
-def _outside(name: str, inputs: InputSet) -> Comparison:
-    """Return a failed comparison for a buffer whose surroundings were written to."""
+def _broken(name: str, problem: str, inputs: InputSet) -> Comparison:
+    """Return a failed comparison for a buffer that was written to where it must not be."""
     nan = float("nan")
     return Comparison(
         input_set=inputs.name,
@@ -238,5 +243,5 @@ def _outside(name: str, inputs: InputSet) -> Comparison:
         allowed=0.0,
         wrong=1,
         elements=1,
-        problem="a write just outside the buffer",
+        problem=problem,
     )

@@ -120,3 +120,9 @@ class Session:
                 f"wrong after timing: {one.case.id} no longer gives the bits of its first launch "
                 "on poisoned memory\nmend the kernel: it depends on what an earlier launch left"
             )
+        damaged = one.invocation.memory.damaged()
+        if damaged:
+            raise GateFailure(
+                f"wrong while timed: {one.case.id} wrote just outside of {', '.join(damaged)}\n"
+                "mend the kernel: it stays inside on the first launches, and not on later ones"
+            )

@@ -96,12 +96,13 @@ def judge_medians(
     *,
     host: tuple[Sequence[int], Sequence[int]] | None = None,
     null: tuple[int | None, int | None] = (6000, 6000),
+    unfit: str | None = None,
 ) -> Verdict:
     """Judge by thresholds of 3 % and 50 ns device time, 25 % and 1000 ns host completion."""
     old, new = host or ([20_000] * len(before), [20_000] * len(after))
     baseline = measurement_of(before, completion_ns=old, null_ns=null[0])
     current = measurement_of(after, completion_ns=new, null_ns=null[1])
-    return judge(CASE_ID, current, baseline, Thresholds(0.03, 50, 0.25, 1000))
+    return judge(CASE_ID, current, baseline, Thresholds(0.03, 50, 0.25, 1000), unfit=unfit)
 
 
 class OneKernel:

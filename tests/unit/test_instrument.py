@@ -262,3 +262,31 @@ def test_lost_launch_fails_the_test_and_costs_the_worker(faked: Fake) -> None:
         instrument.launch(SLEEPS, SLEEPS.problem, {})
 
     assert log == ["start", "end"]
+
+
+def test_run_ends_when_no_case_can_be_blamed_for_the_loss_of_a_worker(faked: Fake) -> None:
+    instrument, _ = faked("sound", case_id="")
+
+    with pytest.raises(RmsperfError, match=r"^no case can be checked here: no sign"):
+        instrument.check(SOUND, lambda _: None, numerics=True)
+
+
+def test_worker_that_dies_of_the_last_look_at_the_device_keeps_its_samples(
+    faked: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, asked = FakeWorker.ask, list[Request]()
+
+    def ask(self: FakeWorker, request: Request, on_progress: object = None) -> object:
+        asked.append(request)
+        if isinstance(request, ReadState) and any(isinstance(one, Measure) for one in asked):
+            raise LostCase("NVML hangs", case_id="", step="start", native=True)
+        return answer(self, request, on_progress)
+
+    monkeypatch.setattr(FakeWorker, "ask", ask)
+    instrument, _ = faked()
+
+    result = instrument.measure([SOUND], Protocol(), lambda _: None)
+
+    assert list(result.samples) == [SOUND.id]
+    assert result.after is not None
+    assert result.after.notes == ("every field: NVML hangs",)

@@ -125,3 +125,16 @@ def test_open_instrument_holds_the_device(monkeypatch: pytest.MonkeyPatch) -> No
 
         with pytest.raises(RmsperfError, match="the device is taken"):
             second.machine()
+
+
+def test_lock_folder_that_cannot_be_made_is_an_error_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+
+    with (
+        opened() as instrument,
+        pytest.raises(RmsperfError, match=r"^the device cannot be locked: .*XDG_CACHE_HOME=DIR$"),
+    ):
+        instrument.machine()

@@ -49,15 +49,22 @@ def values(*numbers: float) -> Values:
 class ScriptedInvocation:
     """Gives the outputs of a script: the first after one launch, the last after many."""
 
-    def __init__(self, first: Outputs, later: Outputs, damaged: list[str]) -> None:
+    def __init__(
+        self, first: Outputs, later: Outputs, damaged: list[str], overwritten: list[str]
+    ) -> None:
         self._outputs, self._later = first, later
-        self.memory = SimpleNamespace(outputs=lambda: self._outputs, damaged=lambda: damaged)
+        self._launches = 0
+        self.memory = SimpleNamespace(
+            outputs=lambda: self._outputs,
+            damaged=lambda: damaged if self._launches > 1 else [],
+            overwritten=lambda _: overwritten,
+        )
 
     def run(self) -> None:
-        """Launch once."""
+        self._launches += 1
 
-    def complete(self, count: int) -> None:  # noqa: ARG002
-        """Launch many times."""
+    def complete(self, count: int) -> None:
+        self._launches += count
         self._outputs = self._later
 
 
@@ -70,9 +77,11 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Any:
         later: Outputs | None = None,
         *,
         damaged: tuple[str, ...] = (),
+        overwritten: tuple[str, ...] = (),
         operator: Operator = COPY,
     ) -> Numerics:
-        invocation = ScriptedInvocation(first, first if later is None else later, list(damaged))
+        then = first if later is None else later
+        invocation = ScriptedInvocation(first, then, list(damaged), list(overwritten))
         monkeypatch.setattr(numerics, "prepare", lambda *_: invocation)
         module: Any = None
         return check_numerics(case_of(operator), module, References(), lambda _: None)
@@ -223,10 +232,16 @@ def test_another_nan_is_other_bits(checked: Any) -> None:
     assert not checked({"y": first}, {"y": later}, operator=nan).passed
 
 
-def test_a_write_outside_of_a_buffer_fails(checked: Any) -> None:
+def test_a_write_outside_of_a_buffer_fails_though_only_later_launches_do_it(checked: Any) -> None:
     found = checked({"y": values(1, 1, 1, 1)}, damaged=("x",))
 
     assert (found.worst.output, found.worst.problem) == ("x", "a write just outside the buffer")
+
+
+def test_a_write_to_the_input_fails(checked: Any) -> None:
+    found = checked({"y": values(1, 1, 1, 1)}, overwritten=("x",))
+
+    assert (found.worst.output, found.worst.problem) == ("x", "a write to the input")
 
 
 @pytest.mark.parametrize("names", [(), ("y", "z")], ids=["too few", "too many"])

@@ -98,6 +98,38 @@ def test_slower_device_time_fails_though_the_host_got_faster(judged: Judged) -> 
     assert (verdict.status, verdict.reason) == (Status.SLOWER, "device time")
 
 
+def test_faster_device_time_does_not_pay_for_a_slower_host(judged: Judged) -> None:
+    verdict = judged(BEFORE, (9000,) * 3, host=(HOST_BEFORE, (40_000,) * 3))
+
+    assert (verdict.status, verdict.reason) == (Status.SLOWER, "host completion")
+
+
+def test_faster_device_time_stands_when_the_host_moved_by_itself(judged: Judged) -> None:
+    host = (HOST_BEFORE, (40_000,) * 3)
+
+    verdict = judged(BEFORE, (9000,) * 3, host=host, null=(6000, 26_000))
+
+    assert (verdict.status, verdict.reason) == (Status.FASTER, "device time")
+
+
+@pytest.mark.parametrize(
+    ("after_ns", "status"),
+    [(11_000, Status.INVALID), (9000, Status.FASTER), (10_000, Status.UNCHANGED)],
+)
+def test_a_kernel_on_an_unfit_machine_is_never_called_slower(
+    judged: Judged, after_ns: int, status: Status
+) -> None:
+    verdict = judged(BEFORE, (after_ns,) * 3, unfit="the clocks were lowered")
+
+    assert verdict.status is status
+
+
+def test_an_unfit_machine_is_named_in_the_reason(judged: Judged) -> None:
+    verdict = judged(BEFORE, (11_000,) * 3, unfit="the clocks were lowered")
+
+    assert verdict.reason == "slower device time, but the clocks were lowered"
+
+
 # ---- host completion ---------------------------------------------------------------
 
 

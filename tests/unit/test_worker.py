@@ -225,3 +225,18 @@ def test_worker_ends_when_the_other_side_closes(worker: Asker) -> None:
 
     worker.thread.join(WAIT_S)
     assert not worker.thread.is_alive()
+
+
+def test_device_that_is_gone_is_told_and_never_replaced_by_a_profile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pytest_rmsperf.worker.why_no_device", lambda: "CUDA_ERROR_NO_DEVICE")
+    mine, its = Pipe()
+    thread = Thread(target=Worker(its, "sm_90", needs_device=True).serve, daemon=True)
+    thread.start()
+
+    with mine:
+        refusal = Asker(mine, thread).refusal(Check(reference("sound"), numerics=True))
+
+    assert refusal.message.startswith("the device is gone: CUDA_ERROR_NO_DEVICE, and this run ")
+    assert (refusal.case_id, refusal.fatal) == ("", True)
