@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -88,8 +89,11 @@ def rmsperf_launch(request: pytest.FixtureRequest) -> Launch:
 
 @pytest.fixture
 def rmsperf_no_stale(request: pytest.FixtureRequest) -> Callable[[tuple[Case, ...]], None]:
-    """Fail when a baseline of any device holds a case that is not among those given."""
-    return gate_of(request).require_no_stale
+    """Fail when a baseline of any device holds a case that is not among those given.
+
+    With --rmsperf-save such cases are removed instead.
+    """
+    return partial(gate_of(request).require_no_stale, test=request.node.name)
 
 
 def case_of(item: pytest.Item) -> Case | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
+from pytest_rmsperf.device.profiles import profile_for_arch
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
 from pytest_rmsperf.health import why_unfit_in
 from pytest_rmsperf.instrument import WorkerInstrument
@@ -37,9 +38,7 @@ Say = Callable[[str], None]
 
 NUMERICS_FIXTURES = frozenset({"rmsperf_numerics", "rmsperf_latency"})
 LATENCY_FIXTURE = "rmsperf_latency"
-UNANSWERED = (
-    "failed: nothing was compared, and --rmsperf-require-gpu or --rmsperf-device asks for a GPU"
-)
+UNANSWERED = "failed: nothing was compared, and {} asks for a GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +77,15 @@ class Gate:
     def machine(self) -> Machine:
         """Describe the machine; SettingError when it is not the one that was expected."""
         machine = self._instrument.machine()
-        expected = self.settings.expect_gpu
-        found = machine.device.identity.name if machine.device else f"no ({machine.why_no_device})"
+        expected, why = self.settings.expect_gpu, self._why_not_run(machine)
+        found = machine.device.identity.name if machine.device else why
         if expected is not None and found != expected:
             raise SettingError(
-                f"--rmsperf-expect-gpu={expected}: this machine has {found} CUDA device; run on "
-                "the machine that was meant, or correct the name"
+                f"--rmsperf-expect-gpu={expected}: this machine has {found}; run on the machine "
+                "that was meant, or correct the name"
             )
+        if machine.device is None:
+            profile_for_arch(self.settings.arch)  # an arch without a profile is refused here
         return machine
 
     def header(self) -> list[str]:
@@ -213,16 +214,17 @@ class Gate:
             return Finding(None, not_run=self._why_not_run(machine))
         return Finding(self._instrument.launch(case, problem or case.problem, inputs))
 
-    def require_no_stale(self, cases: Iterable[Case]) -> None:
+    def require_no_stale(self, cases: Iterable[Case], *, test: str) -> None:
         """Raise GateFailure when a baseline holds a case that is not among `cases`.
 
-        Where this run saves, such cases are removed instead, and shown.
+        Where this run saves, such cases are removed instead, and shown. `test` is the name of the
+        test that asks, for the command that removes them.
         """
         stale = stale_cases(self.store, cases)
         if stale and self.settings.save:
             self.removed += remove_stale(self.store, stale)
         elif stale:
-            raise GateFailure(stale_message(self.store, stale))
+            raise GateFailure(stale_message(self.store, stale, test))
 
     # ---- after the tests --------------------------------------------------------------------
 
@@ -235,13 +237,18 @@ class Gate:
 
     def save(self, cases: Iterable[Case]) -> None:
         """Accept the measurements of these cases; see `save_baselines`."""
+        machine = self._campaign.machine if self._campaign is not None else None
+        if machine is not None and machine.device is None and self._asked:
+            raise RmsperfError(
+                f"{self._why_not_run(machine)}; run it on the GPU: pytest --rmsperf-save"
+            )
         if self._campaign is not None:
             self.saved += save_baselines(self.store, self._campaign, self.reports, cases)
 
     def summary(self) -> list[str]:
         """Lines for the end of the run: the table, what was saved, and what was compared."""
         lines = table(row(one) for one in self.reports.values()) if self.reports else []
-        red = [UNANSWERED] if self.misses_the_gpu else []
+        red = [UNANSWERED.format(self.settings.gpu_asked_by)] if self.misses_the_gpu else []
         unsaved = [self.not_saved] if self.not_saved else []
         numerics = numerics_line(self.reports.values())
         checked = [numerics] if numerics else []

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError("must be at least 1")
-    return value
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise ValueError("must be a whole number of at least 1")
+    return int(text)
 
 
 def _positive(text: str) -> float:
@@ -105,6 +104,11 @@ def add_options(parser: pytest.Parser) -> None:
         else:
             group.addoption(one.flag, dest=one.dest, metavar=one.metavar, help=one.help)
         parser.addini(one.dest, f"{one.help} (default: {one.default})", default=None)
+
+
+def given_on_command_line(config: pytest.Config) -> list[str]:
+    """Return the flags of the table that this run was given, without their values."""
+    return [one.flag for one in OPTIONS if config.getoption(one.dest) is not None]
 
 
 def gate_is_on(config: pytest.Config) -> bool:

@@ -52,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     if options.gate_is_on(session.config):
         open_gate(session.config)
+    else:
+        refuse_lonely_options(session.config)
 
 
 @pytest.hookimpl(trylast=True)
@@ -113,11 +115,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     try:
         return (yield)
-    except GateFailure as failure:
-        message = str(failure)
     except NotRun as reason:
-        refuse_absence(pyfuncitem.config, str(reason))
-        message = f"not run: {reason}, and --rmsperf-require-gpu or --rmsperf-device asks for one"
+        message = absence(pyfuncitem.config, str(reason))
+    except (GateFailure, RmsperfError) as failure:
+        message = str(failure)
     pytest.fail(message, pytrace=False)
 
 
@@ -189,6 +190,15 @@ def is_marked(item: pytest.Item) -> bool:
     return item.get_closest_marker("rmsperf") is not None
 
 
+def refuse_lonely_options(config: pytest.Config) -> None:
+    """Refuse options of the gate without the gate: a run that lost --rmsperf would be green."""
+    given = options.given_on_command_line(config)
+    if given:
+        raise pytest.UsageError(
+            f"{given[0]} is an option of the gate, which is off: pytest --rmsperf {given[0]} ..."
+        )
+
+
 def will_run_tests(session: pytest.Session) -> bool:
     """Say whether pytest will go on to run what it collected."""
     option = session.config.option
@@ -226,11 +236,13 @@ def accepted_cases(session: pytest.Session) -> list[Case]:
     return [case for case, _ in asked if case.id not in refused]
 
 
-def refuse_absence(config: pytest.Config, reason: str) -> None:
-    """Skip the test, unless a GPU was asked for: then the caller fails it."""
+def absence(config: pytest.Config, reason: str) -> str:
+    """Skip the test, or return the message that fails it where a GPU was asked for."""
     gate = config.stash.get(GATE, None)
     if gate is None or not gate.settings.require_gpu:
         pytest.skip(f"not run: {reason}")
+    asked_by = gate.settings.gpu_asked_by
+    return f"not run: {reason}, and {asked_by} asks for one; run it on a machine with a GPU"
 
 
 @contextmanager

@@ -101,12 +101,13 @@ class LaunchResidency:
             f"({launch.dynamic_smem_bytes} of them dynamic) per block"
         )
         units = self.limit_blocks // launch.blocks_per_unit
+        plural = "s" if launch.blocks_per_unit > 1 else ""
         return (
             f"  {launch.kernel} asks for {launch.blocks} blocks at once; "
             f"{self.blocks_per_sm} blocks per SM x {self.sms} SMs = {self.limit_blocks} fit\n"
             f"  because    {cost}\n"
             f"  would fit  {units} {unit}s per launch "
-            f"({launch.blocks_per_unit} blocks per {unit})"
+            f"({launch.blocks_per_unit} block{plural} per {unit})"
         )
 
 

@@ -94,14 +94,15 @@ def stale_cases(store: BaselineStore, cases: Iterable[Case]) -> list[StaleCase]:
     ]
 
 
-def stale_message(store: BaselineStore, stale: Sequence[StaleCase]) -> str:
+def stale_message(store: BaselineStore, stale: Sequence[StaleCase], test: str) -> str:
     """Return the text that fails the test: verdict, evidence, remedy."""
     lines = [f"  {store.path(one.device, one.operator)}: {one.case_id}" for one in stale]
+    cases = "case" if len(stale) == 1 else "cases"
     return (
-        f"stale: {len(stale)} stored cases that no test asks for\n"
+        f"stale: {len(stale)} stored {cases} that no test asks for\n"
         + "\n".join(lines)
         + "\ngive the case its old name back, or remove them (this needs no GPU) with: "
-        "pytest --rmsperf-save -k stale"
+        f"pytest --rmsperf-save -k {test}"
     )
 
 

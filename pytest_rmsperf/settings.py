@@ -30,6 +30,11 @@ class Settings:
     completion_threshold_percent: float
     json: Path | None
 
+    @property
+    def gpu_asked_by(self) -> str:
+        """The option that makes a missing device a failure."""
+        return "--rmsperf-device=cuda" if self.device == "cuda" else "--rmsperf-require-gpu"
+
     def describe(self) -> str:
         """One line for the report header."""
         return (
@@ -46,9 +51,12 @@ def resolve(config: pytest.Config) -> Settings:
     baselines, json = found["rmsperf_baselines"], found["rmsperf_json"]
     assert isinstance(baselines, Path)
     assert json is None or isinstance(json, Path)
+    folder = config.rootpath / baselines
+    if folder.exists() and not folder.is_dir():
+        raise SettingError(f"--rmsperf-baselines={baselines} is a file; name a folder")
     return Settings(
         save=bool(config.getoption("rmsperf_save")),
-        baselines=config.rootpath / baselines,
+        baselines=folder,
         device=str(found["rmsperf_device"]),
         require_gpu=bool(found["rmsperf_require_gpu"]) or found["rmsperf_device"] == "cuda",
         expect_gpu=None

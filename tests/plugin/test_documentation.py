@@ -28,7 +28,7 @@ def test_documented_operator_compiles_and_fits_without_a_device(
 ) -> None:
     result = documented.runpytest_subprocess("--rmsperf")
 
-    result.assert_outcomes(passed=2, skipped=4)
+    result.assert_outcomes(passed=3, skipped=4)
     result.stdout.fnmatch_lines(["scale_rows/one_block_per_row-graph/1024x4096 *not run*8 *-"])
 
 

@@ -87,3 +87,29 @@ def test_header_gives_device_compiler_and_settings(project: Project) -> None:
             "rmsperf: baselines *baselines, 3 sessions x 15 samples, *3 %*25 %*, deadline 30 s",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    "option", ["--rmsperf-require-gpu", "--rmsperf-sessions=5", "--rmsperf-expect-gpu=NVIDIA H200"]
+)
+def test_option_of_the_gate_without_the_gate_is_a_usage_error(
+    project: Project, option: str
+) -> None:
+    project.write("test_others.py", OTHERS)
+
+    result = project.run(option)
+
+    flag = option.partition("=")[0]
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [f"ERROR: {flag} is an option of the gate, which is off: pytest --rmsperf {flag} ..."]
+    )
+
+
+def test_ini_key_without_the_gate_disturbs_nobody(project: Project) -> None:
+    project.write("test_others.py", OTHERS)
+    project.ini("rmsperf_sessions = 5")
+
+    result = project.run()
+
+    result.assert_outcomes(passed=2, deselected=12)

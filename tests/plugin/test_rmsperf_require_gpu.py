@@ -67,7 +67,7 @@ def test_failure_gives_the_reason_and_who_asked(without_gpu: Project) -> None:
     result = without_gpu.run("--rmsperf", "--rmsperf-require-gpu")
 
     result.stdout.fnmatch_lines(
-        ["not run: no CUDA device (none in the script), and --rmsperf-require-gpu or *asks for one"]
+        ["not run: no CUDA device (none in the script), and --rmsperf-require-gpu asks for one; *"]
     )
 
 

@@ -235,3 +235,15 @@ def test_corrupt_baseline_stays_as_it_was(project: Project) -> None:
     project.run("--rmsperf-save")
 
     assert project.baseline.read_text(encoding="utf-8") == "{"
+
+
+def test_without_a_device_nothing_is_saved_and_the_run_says_so_in_red(project: Project) -> None:
+    project.script(device=None)
+
+    result = project.run("--rmsperf-save")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert not project.baseline.exists()
+    result.stdout.fnmatch_lines(
+        ["NOT SAVED: no CUDA device (*); run it on the GPU: pytest --rmsperf-save"]
+    )

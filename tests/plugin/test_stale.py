@@ -50,7 +50,7 @@ def test_renamed_variant_leaves_stale_cases_and_they_are_listed(renamed: Project
             f"  {renamed.baseline}: scale_rows/vector-graph/16x1024",
             (
                 "give the case its old name back, or remove them (this needs no GPU) with: "
-                "pytest --rmsperf-save -k stale"
+                "pytest --rmsperf-save -k test_no_stored_case_is_stale"
             ),
         ],
         consecutive=True,
@@ -97,3 +97,14 @@ def test_saving_removes_stale_cases_without_a_device_and_shows_them(renamed: Pro
     result.stdout.fnmatch_lines(
         [f"removed: scale_rows/vector-direct/16x1024 from {renamed.baseline}"]
     )
+
+
+def test_corrupt_baseline_fails_with_its_message_and_no_traceback(renamed: Project) -> None:
+    renamed.baseline.write_text("{\n", encoding="utf-8")
+    renamed.script(device=None)
+
+    result = renamed.run("--rmsperf", "-k", "stale")
+
+    result.assert_outcomes(failed=1, deselected=12)
+    result.stdout.fnmatch_lines([f"cannot read baseline {renamed.baseline}*"])
+    result.stdout.no_fnmatch_line("*json/decoder.py*")

@@ -141,7 +141,7 @@ def test_device_alone_is_no_warning(gate: Build) -> None:
 def test_expected_name_must_match_as_a_whole(gate: Build, expected: str, found: str) -> None:
     device = replace(H200, identity=replace(H200.identity, name=found))
 
-    with pytest.raises(SettingError, match=rf"^--rmsperf-expect-gpu={expected}: .* has {found} "):
+    with pytest.raises(SettingError, match=rf"^--rmsperf-expect-gpu={expected}: .* has {found}; "):
         gate(device=device, expect_gpu=expected).machine()
 
 
@@ -252,8 +252,8 @@ def test_stored_case_of_any_device_can_be_stale(gate: Build) -> None:
     ask_latency(one, FIRST, SECOND)
     one.save([FIRST, SECOND])
 
-    with pytest.raises(GateFailure, match=rf"(?s)^stale: 1 stored cases.*{SECOND.id}\ngive"):
-        gate(device=None).require_no_stale([FIRST])
+    with pytest.raises(GateFailure, match=rf"(?s)^stale: 1 stored case .*{SECOND.id}\ngive"):
+        gate(device=None).require_no_stale([FIRST], test="test_stale")
 
 
 def test_closing_the_gate_closes_the_instrument(gate: Build) -> None:
