@@ -29,7 +29,8 @@ def why_no_device() -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture(autouse=True)
+# Of the session, so that it comes before every other fixture, and their work on the device.
+@pytest.fixture(autouse=True, scope="session")
 def device(why_no_device: str) -> None:
     if not why_no_device:
         return
