@@ -135,11 +135,9 @@ class Operator:
         """Return the fewest bytes an implementation can move: inputs once, outputs once."""
         return sum(tensor.nbytes for tensor in self.tensors(problem))
 
-    @property
-    def outputs(self) -> Callable[[Problem], tuple[Buffer, ...]]:
-        return lambda problem: tuple(
-            tensor for tensor in self.tensors(problem) if tensor.role is Role.OUTPUT
-        )
+    def outputs(self, problem: Problem) -> tuple[Buffer, ...]:
+        """Return the output buffers among the tensors of a problem."""
+        return tuple(tensor for tensor in self.tensors(problem) if tensor.role is Role.OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,8 +127,9 @@ class Gate:
             self._run_file.write_latest()
             raise
         self._campaign = campaign
+        unfit = why_unfit_in(campaign.sessions)
         self.reports = {
-            case.id: self._report(case, campaign, baselines.get(case.id))
+            case.id: self._report(case, campaign, baselines.get(case.id), unfit)
             for case in selection.cases
         }
         self._run_file.write(campaign, self.reports.values())
@@ -145,9 +146,11 @@ class Gate:
 
     # ---- judging ----------------------------------------------------------------------------
 
-    def _report(self, case: Case, campaign: Campaign, baseline: Measurement | None) -> CaseReport:
+    def _report(
+        self, case: Case, campaign: Campaign, baseline: Measurement | None, unfit: str | None
+    ) -> CaseReport:
         failure = campaign.failures.get(case.id)
-        verdict = self._judge(case, campaign, baseline) if failure is None else None
+        verdict = self._judge(case, campaign, baseline, unfit) if failure is None else None
         return CaseReport(
             checked=campaign.checked[case.id],
             failure=failure,
@@ -157,7 +160,7 @@ class Gate:
         )
 
     def _judge(
-        self, case: Case, campaign: Campaign, baseline: Measurement | None
+        self, case: Case, campaign: Campaign, baseline: Measurement | None, unfit: str | None
     ) -> Verdict | None:
         if campaign.machine.device is None or case.id not in self._asked:
             return None
@@ -165,13 +168,8 @@ class Gate:
             device_share=self.settings.threshold_percent / 100,
             completion_share=self.settings.completion_threshold_percent / 100,
         )
-        return judge(
-            case.id,
-            campaign.measurements.get(case.id),
-            baseline,
-            thresholds,
-            unfit=why_unfit_in(campaign.sessions),
-        )
+        current = campaign.measurements.get(case.id)
+        return judge(case.id, current, baseline, thresholds, unfit=unfit)
 
     def _message(self, case: Case, verdict: Verdict | None) -> str | None:
         """Return the text that fails the latency test; saving accepts all but invalid figures."""

@@ -18,13 +18,10 @@ from pytest_rmsperf.fixtures import GATE, as_case, case_of
 
 if TYPE_CHECKING:
     from pytest_rmsperf.campaign import Instrument
-    from pytest_rmsperf.cases import Arrays, Case
+    from pytest_rmsperf.cases import Case
     from pytest_rmsperf.gate import Gate, Question
     from pytest_rmsperf.report.progress import Progress
-    from pytest_rmsperf.report.records import Finding
     from pytest_rmsperf.settings import Settings
-
-    Launch = Callable[..., Finding[Arrays]]
 
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 PASSED: pytest.StashKey[bool] = pytest.StashKey()  # of an item: all its phases so far
