@@ -13,25 +13,13 @@
 // poll the same place in L2 (H200, 16 rows: 10.0 us device time against 8.3).
 #pragma once
 
+#include "ptx.cuh"
+
 struct RowBarrier {
     unsigned* counters;  // of this row: two, COUNTER_STRIDE apart
     unsigned blocks;     // of this row
     bool leader;         // this block resets the counters
 };
-
-__device__ inline void add_release(unsigned* counter, unsigned value) {
-    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
-}
-
-__device__ inline unsigned load_acquire(const unsigned* counter) {
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
-    return value;
-}
-
-__device__ inline void store_relaxed(unsigned* counter, unsigned value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(counter), "r"(value) : "memory");
-}
 
 // Called by warp 0 of the block. What thread 0 wrote before is visible afterwards to warp 0 of each
 // of the row's blocks. `point` is 0, then 1.
