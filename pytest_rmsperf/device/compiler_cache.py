@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
+from pytest_rmsperf.device.build_lock import build_lock, replace_file
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledKernel
 
@@ -48,7 +45,7 @@ class CubinCache:
         entry = self.load(key)
         if entry is not None:
             return entry, True
-        with self.locked(key):
+        with build_lock(self.folder, key, self.lock_timeout_s):
             entry = self.load(key)  # another process may have built it meanwhile
             if entry is not None:
                 return entry, True
@@ -74,26 +71,8 @@ class CubinCache:
             "kernels_sha256": _digest(figures),
             "kernels": figures,
         }
-        with _usable(self.folder):
-            _replace(self.folder / f"{key}.cubin", entry.cubin)
-            _replace(self.folder / f"{key}.json", json.dumps(stored, indent=1).encode())
-
-    @contextmanager
-    def locked(self, key: str) -> Iterator[None]:
-        """Hold the lock of one key; CompileError when another process keeps it too long.
-
-        It is a lock of the operating system: it ends with the process that holds it, and a lock
-        file that a killed build left behind is only a file.
-        """
-        path = self.folder / f"{key}.lock"
-        lock = FileLock(path, timeout=self.lock_timeout_s)
-        with _usable(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _acquire(lock, path, self.lock_timeout_s)
-        try:
-            yield
-        finally:
-            lock.release()
+        replace_file(self.folder / f"{key}.cubin", entry.cubin)
+        replace_file(self.folder / f"{key}.json", json.dumps(stored, indent=1).encode())
 
 
 def content_key(source: Path, facts: tuple[tuple[str, str], ...]) -> str:
@@ -174,39 +153,3 @@ def _decode(stored: Any, cubin: bytes) -> Entry:
 
 def _digest(figures: list[dict[str, Any]]) -> str:
     return sha256(json.dumps(figures, sort_keys=True).encode()).hexdigest()
-
-
-def _replace(file: Path, content: bytes) -> None:
-    # No fsync: an entry torn by a power cut fails its sha256 and is compiled again.
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        temporary.replace(file)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _acquire(lock: FileLock, path: Path, timeout_s: float) -> None:
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise CompileError(
-            f"not compiled: another process has held the build lock for {timeout_s:g} s\n"
-            f"  lock file {path}\n"
-            "wait for the other build or end it (fuser shows its process id); deleting the file "
-            "is never needed, because the lock ends with its process"
-        ) from error
-
-
-@contextmanager
-def _usable(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise CompileError(
-            f"not compiled: the cache folder {folder} cannot be written\n  {error}\n"
-            "make it writable, or point XDG_CACHE_HOME at a folder that is"
-        ) from error
