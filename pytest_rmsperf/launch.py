@@ -110,7 +110,8 @@ class KernelLaunch:
     `waits_on_blocks` says that blocks wait for other blocks of the same launch, whether through a
     cooperative grid barrier or a hand-made one: such a launch must be resident as a whole.
     `blocks_per_unit` blocks work on one unit of the plan (a row), so that a refusal can say how
-    many units per launch would fit.
+    many units per launch would fit. Blocks of a cluster, `blocks_per_cluster` of them, run at the
+    same time and see each other's shared memory.
     """
 
     kernel: str
@@ -121,6 +122,7 @@ class KernelLaunch:
     cooperative: bool = False
     waits_on_blocks: bool = False
     blocks_per_unit: int = 1
+    blocks_per_cluster: int = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -138,6 +140,11 @@ class KernelLaunch:
         if self.blocks_per_unit < 1:
             raise PlanError(
                 f"{self.kernel}: blocks_per_unit must be at least 1, got {self.blocks_per_unit}"
+            )
+        if self.blocks_per_cluster < 1 or self.blocks % self.blocks_per_cluster:
+            raise PlanError(
+                f"{self.kernel}: blocks must be whole clusters of blocks_per_cluster, at least 1; "
+                f"got {self.blocks} blocks in clusters of {self.blocks_per_cluster}"
             )
 
     @property

@@ -18,11 +18,33 @@ typedef void* Function;
 typedef void* Stream;
 typedef void* GraphExec;
 
+typedef struct {
+    int id;
+    char padding[4];
+    union {
+        char bytes[64];
+        struct {
+            unsigned x, y, z;
+        } cluster_blocks;
+        int cooperative;
+    } value;
+} Attribute;
+
+enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
+
+typedef struct {
+    unsigned blocks[3], threads[3], dynamic_smem_bytes;
+    Stream stream;
+    Attribute* attributes;
+    unsigned attribute_count;
+} Config;
+
 static struct {
     Result (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                      Stream, void**, void**);
     Result (*launch_cooperative)(Function, unsigned, unsigned, unsigned, unsigned, unsigned,
                                  unsigned, unsigned, Stream, void**);
+    Result (*launch_config)(const Config*, Function, void**, void**);
     Result (*launch_graph)(GraphExec, Stream);
     Result (*synchronize)(Stream);
     Result (*error_name)(Result, const char**);
@@ -30,7 +52,7 @@ static struct {
 
 typedef struct {
     Function function;
-    unsigned blocks, threads_per_block, dynamic_smem_bytes;
+    unsigned blocks, threads_per_block, dynamic_smem_bytes, blocks_per_cluster;
     int cooperative;
     void** parameters; /* one pointer per argument, into the bytes behind them */
 } Launch;
@@ -70,6 +92,7 @@ static PyObject* open_driver(PyObject* self, PyObject* unused) {
     } symbols[] = {
         {"cuLaunchKernel", (void**)&driver.launch},
         {"cuLaunchCooperativeKernel", (void**)&driver.launch_cooperative},
+        {"cuLaunchKernelEx", (void**)&driver.launch_config},
         {"cuGraphLaunch", (void**)&driver.launch_graph},
         {"cuGetErrorName", (void**)&driver.error_name},
         {"cuStreamSynchronize", (void**)&driver.synchronize},
@@ -130,10 +153,10 @@ static PyObject* prepare(PyObject* self, PyObject* launches) {
         Launch* launch = &sequence->launches[sequence->count];
         unsigned long long function;
         PyObject* arguments;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(launches, sequence->count), "KIIIpO!", &function,
+        if (!PyArg_ParseTuple(PyTuple_GetItem(launches, sequence->count), "KIIIIpO!", &function,
                               &launch->blocks, &launch->threads_per_block,
-                              &launch->dynamic_smem_bytes, &launch->cooperative, &PyTuple_Type,
-                              &arguments) ||
+                              &launch->dynamic_smem_bytes, &launch->blocks_per_cluster,
+                              &launch->cooperative, &PyTuple_Type, &arguments) ||
             pack_parameters(arguments, launch)) {
             PyMem_Free(launch->parameters); /* not yet counted, so not freed with the rest */
             return Py_DecRef(capsule), NULL;
@@ -143,16 +166,33 @@ static PyObject* prepare(PyObject* self, PyObject* launches) {
     return capsule;
 }
 
+static Result launch_clusters(const Launch* one, Stream stream) {
+    Attribute attributes[] = {{.id = CLUSTER_DIMENSION}, {.id = COOPERATIVE}};
+    attributes[0].value.cluster_blocks.x = one->blocks_per_cluster;
+    attributes[0].value.cluster_blocks.y = attributes[0].value.cluster_blocks.z = 1;
+    attributes[1].value.cooperative = one->cooperative;
+    const Config config = {{one->blocks, 1, 1},
+                           {one->threads_per_block, 1, 1},
+                           one->dynamic_smem_bytes,
+                           stream,
+                           attributes,
+                           2};
+    return driver.launch_config(&config, one->function, one->parameters, NULL);
+}
+
+static Result launch_one(const Launch* one, Stream stream) {
+    if (one->blocks_per_cluster > 1) return launch_clusters(one, stream);
+    if (one->cooperative) {
+        return driver.launch_cooperative(one->function, one->blocks, 1, 1, one->threads_per_block,
+                                         1, 1, one->dynamic_smem_bytes, stream, one->parameters);
+    }
+    return driver.launch(one->function, one->blocks, 1, 1, one->threads_per_block, 1, 1,
+                         one->dynamic_smem_bytes, stream, one->parameters, NULL);
+}
+
 static Result launch_all(const Sequence* sequence, Stream stream) {
     for (Py_ssize_t i = 0; i < sequence->count; ++i) {
-        const Launch* one = &sequence->launches[i];
-        const Result result =
-            one->cooperative
-                ? driver.launch_cooperative(one->function, one->blocks, 1, 1,
-                                            one->threads_per_block, 1, 1, one->dynamic_smem_bytes,
-                                            stream, one->parameters)
-                : driver.launch(one->function, one->blocks, 1, 1, one->threads_per_block, 1, 1,
-                                one->dynamic_smem_bytes, stream, one->parameters, NULL);
+        const Result result = launch_one(&sequence->launches[i], stream);
         if (result) return result;
     }
     return 0;

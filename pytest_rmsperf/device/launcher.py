@@ -6,14 +6,15 @@ timed is what was checked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_rmsperf.cases import Submission
 from pytest_rmsperf.device import _clock
 from pytest_rmsperf.device.context import CudaContext, checked
 from pytest_rmsperf.device.memory import DeviceMemory
-from pytest_rmsperf.errors import DeviceError
-from pytest_rmsperf.launch import Argument, KernelLaunch, LaunchPlan, ScalarArgument
+from pytest_rmsperf.errors import DeviceError, GateFailure
+from pytest_rmsperf.launch import Argument, Buffer, KernelLaunch, LaunchPlan, ScalarArgument
 from pytest_rmsperf.resources import CompiledModule
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 # Above this a kernel must opt in to more dynamic shared memory (CUDA C++ Programming Guide).
 DEFAULT_SMEM_BYTES = 48 * 1024
+
+# Launches after the first that must give the same bits: enough for a kernel that resets its
+# barriers wrongly to hang or to err, and 5 ms for the slowest case of the bundled operator (H200).
+REPEATED_LAUNCHES = 50
 
 
 class LoadedModule:
@@ -37,12 +42,22 @@ class LoadedModule:
         self._optin_bytes = context.device.properties.max_shared_memory_per_block_optin
 
     @property
+    def capacity_source(self) -> str:
+        return "driver"
+
+    @property
     def device(self) -> str:
         return str(self.context.device.name)
 
     @property
     def sms(self) -> int:
         return int(self.context.device.properties.multiprocessor_count)
+
+    def prepare(
+        self, plan: LaunchPlan, submission: Submission, buffers: Sequence[Buffer]
+    ) -> Invocation:
+        """Return the plan's launches bound to newly allocated and poisoned buffers."""
+        return Invocation(plan, submission, self, DeviceMemory.of(buffers, self.context))
 
     def handle(self, kernel: str) -> Any:
         """Return the CUkernel; GateFailure lists the kernels there are when it is not one."""
@@ -74,6 +89,39 @@ class LoadedModule:
             function, threads_per_block, dynamic_smem_bytes
         )
         return int(checked(answer, f"blocks per SM of {kernel}"))
+
+    def require_clusters(self, launch: KernelLaunch) -> None:
+        """Raise GateFailure unless the clusters of a launch fit the device.
+
+        All of them together where the launch must be resident, else one. How many fit depends on
+        which SMs the very board has, so only the driver knows.
+        """
+        if launch.blocks_per_cluster == 1:
+            return
+        fit = self._active_clusters(launch)
+        clusters = launch.blocks // launch.blocks_per_cluster
+        if fit < (clusters if launch.must_be_resident else 1):
+            raise GateFailure(
+                f"does not fit {self.device}: {launch.kernel} asks for {clusters} clusters of "
+                f"{launch.blocks_per_cluster} blocks; {fit} are resident together (driver)\n"
+                "make clusters or blocks smaller, or use fewer blocks, then: pytest --rmsperf --lf"
+            )
+
+    def _active_clusters(self, launch: KernelLaunch) -> int:
+        from cuda.bindings import driver
+
+        size = driver.CUlaunchAttribute()
+        size.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        size.value.clusterDim.x = launch.blocks_per_cluster
+        size.value.clusterDim.y = size.value.clusterDim.z = 1
+        config = driver.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = launch.blocks, 1, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = launch.threads_per_block, 1, 1
+        config.sharedMemBytes = launch.dynamic_smem_bytes
+        config.attrs, config.numAttrs = [size], 1
+        function = driver.CUfunction(int(self.handle(launch.kernel)))
+        answer = driver.cuOccupancyMaxActiveClusters(function, config)
+        return int(checked(answer, f"clusters of {launch.kernel}"))
 
     def allow_smem(self, kernel: str, dynamic_smem_bytes: int) -> None:
         """Opt in to a dynamic shared size above 48 KiB, counted together with the static part.
@@ -118,6 +166,11 @@ class Invocation:
         """Submit once, the way this case is submitted, and wait; DeviceError when it fails."""
         self.complete(1)
 
+    def repeats(self) -> Iterator[int]:
+        """Launch REPEATED_LAUNCHES times in one batch; DeviceError when one of them fails."""
+        self.complete(REPEATED_LAUNCHES)
+        yield REPEATED_LAUNCHES
+
     def complete(self, count: int) -> list[int]:
         """Submit and wait `count` times; return the host completion times in ns."""
         stream = self.context.stream_handle
@@ -145,13 +198,15 @@ class Invocation:
 
 def _prepared(
     launch: KernelLaunch, module: LoadedModule, memory: DeviceMemory
-) -> tuple[int, int, int, int, bool, tuple[bytes, ...]]:
+) -> tuple[int, int, int, int, int, bool, tuple[bytes, ...]]:
     module.allow_smem(launch.kernel, launch.dynamic_smem_bytes)
+    module.require_clusters(launch)
     return (
         int(module.handle(launch.kernel)),
         launch.blocks,
         launch.threads_per_block,
         launch.dynamic_smem_bytes,
+        launch.blocks_per_cluster,
         launch.cooperative,
         tuple(_bound(argument, memory) for argument in launch.arguments),
     )

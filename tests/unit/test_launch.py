@@ -121,6 +121,18 @@ def test_a_unit_of_no_blocks_is_refused() -> None:
         replace(LAUNCH, blocks_per_unit=0)
 
 
+def test_a_grid_of_whole_clusters_is_accepted() -> None:
+    launch = replace(LAUNCH, blocks=24, blocks_per_cluster=8)
+
+    assert launch.blocks // launch.blocks_per_cluster == 3
+
+
+@pytest.mark.parametrize(("blocks", "cluster"), [(25, 8), (8, 16), (8, 0), (8, -1)])
+def test_a_grid_that_is_not_whole_clusters_is_refused(blocks: int, cluster: int) -> None:
+    with pytest.raises(PlanError, match=f"got {blocks} blocks in clusters of {cluster}"):
+        replace(LAUNCH, blocks=blocks, blocks_per_cluster=cluster)
+
+
 @pytest.mark.parametrize(
     ("launch", "resident"),
     [

@@ -1,4 +1,4 @@
-"""The opt-in to more shared memory, against a driver that only remembers it."""
+"""The opt-in to more shared memory and repeated launches, against a driver that only remembers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_rmsperf.device.launcher import DEFAULT_SMEM_BYTES, LoadedModule
+from pytest_rmsperf.device.launcher import (
+    DEFAULT_SMEM_BYTES,
+    REPEATED_LAUNCHES,
+    Invocation,
+    LoadedModule,
+)
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 
 STATIC = 1024
@@ -61,3 +66,11 @@ def test_a_later_smaller_size_does_not_take_the_larger_one_back(
         loaded.allow_smem("k", size)
 
     assert told == [100_000, 120_000]
+
+
+def test_repeated_launches_are_one_batch() -> None:
+    launched: list[int] = []
+    invocation: Any = object.__new__(Invocation)
+    invocation.complete = launched.append
+
+    assert list(invocation.repeats()) == launched == [REPEATED_LAUNCHES]
