@@ -1,0 +1,2 @@
+// See there.
+#include "rmsperf/assertion.h"

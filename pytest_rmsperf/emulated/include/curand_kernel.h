@@ -1,0 +1,2 @@
+// Random numbers.
+#error "<curand_kernel.h> is not emulated: give the helper a twin under RMSPERF_EMULATED"
