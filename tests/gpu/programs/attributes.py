@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.device.occupancy import ProfileCapacity
 from pytest_rmsperf.device.profiles import DeviceProfile
@@ -17,12 +17,11 @@ def main() -> None:
     checker = Checker(context, identity.arch)
     found = []
     for variant in OPERATOR.variants:
-        built = checker.build(variant)
-        loaded = checker.loaded(variant)
-        computed = ProfileCapacity(DeviceProfile(identity, "asked from CUDA"), built.compiled)
+        compiled, loaded = checker.compiled(variant), checker.on_cuda(variant)
+        computed = ProfileCapacity(DeviceProfile(identity, "asked from CUDA"), compiled)
         plan = variant.plan(OPERATOR.problems[-1], loaded)
         for launch in plan.launches:
-            kernel = built.compiled.kernel(launch.kernel)
+            kernel = compiled.kernel(launch.kernel)
             place = (launch.kernel, launch.threads_per_block, launch.dynamic_smem_bytes)
             found.append(
                 {

@@ -11,9 +11,8 @@ from pathlib import Path
 from statistics import median
 
 from pytest_rmsperf.cases import Submission
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.device.context import CudaContext
-from pytest_rmsperf.device.numerics import prepare
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.problem import Problem
 
@@ -30,8 +29,11 @@ def main(variant: str) -> None:
         for one in OPERATOR.cases(problems=(problem,), submissions=(Submission.GRAPH,))
         if one.variant.name == variant
     )
-    inputs = case.operator.input_sets[0].make(problem)
-    invocation = prepare(case, problem, checker.loaded(case.variant), inputs)
+    module = checker.on_cuda(case.variant)
+    plan = case.variant.plan(problem, module)
+    buffers = (*case.operator.tensors(problem), *plan.buffers)
+    invocation = module.prepare(plan, case.submission, buffers)
+    invocation.memory.upload(dict(case.operator.input_sets[0].make(problem)))
     graph = invocation.capture(1)
     plain = plain_loop()
     own: list[int] = []

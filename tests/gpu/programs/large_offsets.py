@@ -8,12 +8,12 @@ import numpy as np
 
 from pytest_rmsperf.accuracy import Precision
 from pytest_rmsperf.cases import Submission
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.device.launcher import Invocation
 from pytest_rmsperf.device.memory import DeviceMemory
-from pytest_rmsperf.device.numerics import relative_error
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
+from pytest_rmsperf.numerics import relative_error
 from pytest_rmsperf.problem import Problem
 
 COLUMNS = 131_072
@@ -34,7 +34,7 @@ def main() -> None:
     want = OPERATOR.reference({"x": ends}, Precision.FLOAT64)["y"]
     errors = {}
     for name in VARIANTS:
-        module = checker.loaded(OPERATOR.variant(name))
+        module = checker.on_cuda(OPERATOR.variant(name))
         plan = OPERATOR.variant(name).plan(problem, module)
         memory = tensors.with_own(plan.buffers, context)
         memory.poison()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from pytest_rmsperf.cases import Case, Submission, Variant
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.device.launcher import Invocation
 from pytest_rmsperf.device.memory import DeviceMemory
@@ -33,7 +33,7 @@ def launch_variants(checker: Checker) -> None:
 
 
 def prepared(case: Case, checker: Checker) -> Invocation:
-    module = checker.loaded(case.variant)
+    module = checker.on_cuda(case.variant)
     plan = case.variant.plan(case.problem, module)
     tensors = case.operator.tensors(case.problem)
     memory = DeviceMemory.of((*tensors, *plan.buffers), module.context, filled=False)
@@ -46,7 +46,7 @@ def launch_fault(checker: Checker, kernel: str) -> None:
         launch = KernelLaunch(kernel, 1, 64, (buffer("values"),))
         return LaunchPlan((launch,), (), (), "a fault on purpose")
 
-    module = checker.loaded(Variant("fault", FAULTS, plan))
+    module = checker.on_cuda(Variant("fault", FAULTS, plan))
     memory = DeviceMemory.of([Buffer("values", Role.SCRATCH, (64,))], module.context, filled=False)
     Invocation(plan(PROBLEM, module), Submission.DIRECT, module, memory).run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.problem import Problem
