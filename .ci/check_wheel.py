@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = {".py", ".pyi", ".cu", ".cuh", ".typed"}
 # Folder in the repository -> folder in the wheel
 HOMES = {"pytest_rmsperf": "pytest_rmsperf", "kernels": "pytest_rmsperf/kernels"}
+# Folders below `pytest_rmsperf` of which every file ships, whatever its suffix
+WHOLE = ("emulated/include", "emulated/runtime")
 CLOCK = "pytest_rmsperf/device/_clock.abi3.so"
 IMPORTS = (
     "import pytest_rmsperf.plugin, pytest_rmsperf.device._clock, "
@@ -47,8 +49,9 @@ def wanted() -> set[str]:
     found = {CLOCK}
     for home, place in HOMES.items():
         for file in (ROOT / home).rglob("*"):
-            if file.suffix in SHIPPED:
-                found.add(f"{place}/{file.relative_to(ROOT / home).as_posix()}")
+            name = file.relative_to(ROOT / home).as_posix()
+            if file.suffix in SHIPPED or (name.startswith(WHOLE) and file.is_file()):
+                found.add(f"{place}/{name}")
     return found
 
 

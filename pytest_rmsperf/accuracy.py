@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from pytest_rmsperf.emulation import Emulation
 from pytest_rmsperf.errors import GateFailure, OperatorError
+
+SANITIZER = "compute-sanitizer finds races and stray accesses"
 
 
 class Precision(str, Enum):
@@ -57,11 +60,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Numerics:
-    """All comparisons of one case, in the order they were made."""
+    """All comparisons of one case, in the order they were made.
+
+    `emulation` says how, where they were made on the emulated device; None on a CUDA device.
+    """
 
     comparisons: tuple[Comparison, ...]
     launches: int
     reference_error: float | None
+    emulation: Emulation | None = None
 
     def __post_init__(self) -> None:
         if not self.comparisons:
@@ -80,19 +87,20 @@ class Numerics:
     def __str__(self) -> str:
         worst = self.worst
         where = "x".join(map(str, worst.index))
+        how = "" if self.emulation is None else f" ({self.emulation})"
         if self.passed:
             return (
                 f"right: largest relative error {worst.largest_error:.2e} at "
-                f"{worst.output}[{where}] ({worst.input_set}), allowed {worst.allowed:.0e}"
+                f"{worst.output}[{where}] ({worst.input_set}), allowed {worst.allowed:.0e}{how}"
             )
+        mend = f"mend the kernel ({SANITIZER})" if self.emulation is None else "mend the kernel"
         return (
-            f"wrong: {worst.problem} in {worst.output} ({worst.input_set})\n"
+            f"wrong: {worst.problem} in {worst.output} ({worst.input_set}){how}\n"
             f"  largest    relative error {worst.largest_error:.3g} at index {worst.index}: "
             f"got {worst.got:.9g}, want {worst.want:.9g}\n"
             f"  allowed    {worst.allowed:.0e} against the {worst.precision.value} reference; "
             f"{worst.wrong} of {worst.elements} elements are outside\n"
-            "mend the kernel (compute-sanitizer finds races and stray accesses), then: "
-            "pytest --rmsperf --lf"
+            f"{mend}, then: pytest --rmsperf --lf"
         )
 
     def require(self) -> None:

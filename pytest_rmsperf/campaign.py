@@ -97,7 +97,7 @@ def run_campaign(
     checked: dict[str, CheckedCase] = {}
     failures: dict[str, Failure] = {}
     keep(Campaign(machine, {}))
-    for one in check_all(selection, instrument, say):
+    for one in check_all(selection, instrument, say, timed=machine.device is not None):
         checked[one.case_id] = one
         if one.failure is not None:
             failures[one.case_id] = one.failure
@@ -120,13 +120,16 @@ def run_campaign(
     return Campaign(machine, checked, sessions, measurements, failures)
 
 
-def check_all(selection: Selection, instrument: Instrument, say: Say) -> Iterator[CheckedCase]:
-    """Check case by case, saying how far it has come."""
+def check_all(
+    selection: Selection, instrument: Instrument, say: Say, *, timed: bool
+) -> Iterator[CheckedCase]:
+    """Check case by case, saying how far it has come; what will be timed must be right first."""
+    with_numerics = selection.with_numerics | (selection.with_latency if timed else frozenset())
     for number, case in enumerate(selection.cases, 1):
         place = f"check {number} of {len(selection.cases)}"
         say(f"{place}: {case.id}")
         yield instrument.check(
-            case, _prefixed(say, f"{place}, "), numerics=case.id in selection.with_numerics
+            case, _prefixed(say, f"{place}, "), numerics=case.id in with_numerics
         )
 
 

@@ -54,6 +54,11 @@ class Variant:
     flags: tuple[str, ...] = ()
 
 
+def identity(problem: Problem) -> Problem:
+    """Return the problem as it is."""
+    return problem
+
+
 @dataclass(frozen=True, slots=True)
 class InputSet:
     """Inputs for a numerics check, and the precision of the reference they are held against.
@@ -65,7 +70,7 @@ class InputSet:
     name: str
     make: Callable[[Problem], Arrays]
     precision: Precision = Precision.FLOAT64
-    problem: Callable[[Problem], Problem] = lambda problem: problem
+    problem: Callable[[Problem], Problem] = identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,11 @@ class Operator:
 
     `tensors` lists the input and output buffers of a problem. `reference` maps input arrays and a
     precision to one array per output. The first input set is also the one that is timed.
+
+    Two fields serve the emulated device. `emulate_as` turns a problem into the one that stands for
+    it there, where the full one would take too long: keep what decides the kernel's path (several
+    tiles, a short one) and drop the rest. `address_problems` are so large that 32-bit arithmetic
+    fails on them; they are never allocated, only every address is checked that a variant computes.
     """
 
     name: str
@@ -84,6 +94,8 @@ class Operator:
     reference: Callable[[Arrays, Precision], Arrays]
     input_sets: tuple[InputSet, ...]
     tolerance: Tolerance
+    emulate_as: Callable[[Problem], Problem] = identity
+    address_problems: tuple[Problem, ...] = ()
 
     def __post_init__(self) -> None:
         names = [variant.name for variant in self.variants]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from pytest_rmsperf.accuracy import Numerics
-from pytest_rmsperf.environment import DeviceRecord, DeviceState
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.resources import CompiledModule, Residency
 from pytest_rmsperf.samples import Samples
@@ -47,14 +48,42 @@ class CheckedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class EmulatedMachine:
+    """The emulated device of a run: which one it stands for, and what runs the kernels."""
+
+    identity: DeviceIdentity  # of a profile: nothing here was asked of a device
+    compiler: str
+    schedules: Schedules
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
-    """What the worker found to run on: a device, or the reason why there is none."""
+    """What the worker found to run on: a device, or the reasons why there is none.
+
+    `emulated` is None beside a device. `why_no_emulation` is None too where nobody looked for it.
+    """
 
     device: DeviceRecord | None
     why_no_device: str | None
     compiler: tuple[tuple[str, str], ...] = ()
     packages: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()  # what a person should know, though the work goes on
+    emulated: EmulatedMachine | None = None
+    why_no_emulation: str | None = None
+
+    @property
+    def why_not_timed(self) -> str | None:
+        """Why no latency can be taken here; None where one can."""
+        return None if self.device else f"no CUDA device ({self.why_no_device})"
+
+    @property
+    def why_not_launched(self) -> str | None:
+        """Why nothing can be launched here, not even emulated; None where it can."""
+        if self.device or self.emulated:
+            return None
+        if self.why_no_emulation is None:
+            return self.why_not_timed
+        return f"{self.why_not_timed}, and no emulated one ({self.why_no_emulation})"
 
 
 @dataclass(frozen=True, slots=True)

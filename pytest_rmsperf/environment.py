@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
+
+
+class DeviceChoice(str, Enum):
+    """Which device a run may use."""
+
+    AUTO = "auto"  # a CUDA device if there is one, else the emulated one if that is possible
+    CUDA = "cuda"  # nothing stands in for a CUDA device that is missing
+    EMULATED = "emulated"  # a CUDA device is not even looked for
 
 
 def device_key(name: str) -> str:

@@ -46,7 +46,10 @@ def rmsperf_residency(rmsperf_report: CaseReport) -> Finding[Residency]:
 
 @pytest.fixture
 def rmsperf_numerics(rmsperf_report: CaseReport) -> Finding[Numerics]:
-    """The case's outputs against the reference; `.require()` fails the test when one is wrong."""
+    """The case's outputs against the reference; `.require()` fails the test when one is wrong.
+
+    Without a CUDA device they are the emulated device's, and the answer says so.
+    """
     return rmsperf_report.numerics()
 
 
@@ -74,7 +77,7 @@ def rmsperf_benchmark(request: pytest.FixtureRequest, rmsperf_report: CaseReport
 
 @pytest.fixture
 def rmsperf_device(request: pytest.FixtureRequest) -> Finding[DeviceRecord]:
-    """The device of this run; `.require()` skips, or fails where a GPU was asked for."""
+    """The CUDA device of this run; `.require()` skips, or fails where a GPU was asked for."""
     return gate_of(request).device()
 
 
@@ -82,7 +85,8 @@ def rmsperf_device(request: pytest.FixtureRequest) -> Finding[DeviceRecord]:
 def rmsperf_launch(request: pytest.FixtureRequest) -> Launch:
     """Launch a case once on arrays of your own: `rmsperf_launch(case, {"x": x}).require()["y"]`.
 
-    A keyword `problem` launches the variant on another problem than the case's.
+    A keyword `problem` launches the variant on another problem than the case's. Without a CUDA
+    device the launch is emulated, on that very problem.
     """
     return gate_of(request).launch
 

@@ -15,11 +15,14 @@ from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
 from pytest_rmsperf.device.profiles import profile_for_arch
+from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
 from pytest_rmsperf.health import why_unfit_in
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Measurement, Protocol
+from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.provenance import current_provenance
+from pytest_rmsperf.report.header import header
 from pytest_rmsperf.report.messages import verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-NUMERICS_FIXTURES = frozenset({"rmsperf_numerics", "rmsperf_latency"})
+NUMERICS_FIXTURE = "rmsperf_numerics"
 LATENCY_FIXTURE = "rmsperf_latency"
 UNANSWERED = "failed: nothing was compared, and {} asks for a GPU"
 
@@ -52,7 +55,9 @@ class Question:
 def default_instrument(settings: Settings, say: Say) -> Instrument:
     """Return the instrument that measures on this machine."""
     return WorkerInstrument(
-        arch=settings.arch, deadlines=Deadlines(step_s=settings.deadline_s), say=say
+        WorkerSettings(settings.arch, settings.usable_device, settings.schedules),
+        Deadlines(step_s=settings.deadline_s),
+        say,
     )
 
 
@@ -75,35 +80,25 @@ class Gate:
     # ---- before the tests -------------------------------------------------------------------
 
     def machine(self) -> Machine:
-        """Describe the machine; SettingError when it is not the one that was expected."""
+        """Describe the machine; SettingError when it is not the one that was asked for."""
         machine = self._instrument.machine()
-        expected, why = self.settings.expect_gpu, self._why_not_run(machine)
+        expected, why = self.settings.expect_gpu, machine.why_not_timed
         found = machine.device.identity.name if machine.device else why
         if expected is not None and found != expected:
             raise SettingError(
                 f"--rmsperf-expect-gpu={expected}: this machine has {found}; run on the machine "
                 "that was meant, or correct the name"
             )
+        if self.settings.device is DeviceChoice.EMULATED and machine.emulated is None:
+            raise SettingError(f"--rmsperf-device=emulated: {machine.why_no_emulation}")
         if machine.device is None:
             profile_for_arch(self.settings.arch)  # an arch without a profile is refused here
         return machine
 
     def header(self) -> list[str]:
         """Lines for the report header: the device, and the settings in force."""
-        machine = self.machine()
-        device = (
-            f"rmsperf device: {machine.device.describe()}"
-            if machine.device
-            else f"rmsperf device: NONE: {machine.why_no_device}. Nothing will be launched or "
-            f"timed; compiling for {self.settings.arch}"
-        )
-        compiler = ", ".join(f"{name} {value}" for name, value in machine.compiler)
-        lines = [device, f"rmsperf compiler: {compiler}", f"rmsperf: {self.settings.describe()}"]
-        lines += [f"rmsperf WARNING: {text}" for text in machine.warnings]
-        others = machine.device.state.other_processes if machine.device else None
-        if others:
-            lines.append(f"rmsperf WARNING: {len(others)} other processes are on the device")
-        return lines
+        settings = self.settings
+        return header(self.machine(), arch=settings.arch, settings=settings.describe())
 
     def run(self, questions: Sequence[Question], say: Say) -> None:
         """Measure everything the selected tests ask about, and judge it."""
@@ -156,7 +151,8 @@ class Gate:
             failure=failure,
             verdict=verdict,
             latency_message=self._message(case, verdict),
-            not_run=self._why_not_run(campaign.machine),
+            not_timed=campaign.machine.why_not_timed,
+            not_launched=campaign.machine.why_not_launched,
         )
 
     def _judge(
@@ -179,10 +175,6 @@ class Gate:
             return None
         return verdict_message(verdict, stored_on=self.store.devices(case.operator.name))
 
-    @staticmethod
-    def _why_not_run(machine: Machine) -> str | None:
-        return None if machine.device else f"no CUDA device ({machine.why_no_device})"
-
     # ---- what tests ask ---------------------------------------------------------------------
 
     def report(self, case: Case) -> CaseReport:
@@ -190,12 +182,12 @@ class Gate:
         if case.id in self.reports:
             return self.reports[case.id]
         failure = Failure(Stage.COMPILE, f"not measured: no collected test asks for {case.id}")
-        return CaseReport(CheckedCase(case.id), failure, None, None, None)
+        return CaseReport(CheckedCase(case.id), failure, None, None, None, None)
 
     def device(self) -> Finding[DeviceRecord]:
         """Return the device this run measures on."""
         machine = self.machine()
-        return Finding(machine.device, not_run=self._why_not_run(machine))
+        return Finding(machine.device, not_run=machine.why_not_timed)
 
     def completions_ns(self, case_id: str) -> tuple[int, ...]:
         """Return the host completion samples of all sessions of a case, in order."""
@@ -206,10 +198,13 @@ class Gate:
     def launch(
         self, case: Case, inputs: Arrays, *, problem: Problem | None = None
     ) -> Finding[Arrays]:
-        """Launch a case once on inputs of the caller's and return its outputs."""
-        machine = self.machine()
-        if machine.device is None:
-            return Finding(None, not_run=self._why_not_run(machine))
+        """Launch a case once on inputs of the caller's and return its outputs.
+
+        Also on the emulated device, and there too on the very problem that is asked for.
+        """
+        why_not = self.machine().why_not_launched
+        if why_not is not None:
+            return Finding(None, not_run=why_not)
         return Finding(self._instrument.launch(case, problem or case.problem, inputs))
 
     def require_no_stale(self, cases: Iterable[Case], *, test: str) -> None:
@@ -237,9 +232,7 @@ class Gate:
         """Accept the measurements of these cases; see `save_baselines`."""
         machine = self._campaign.machine if self._campaign is not None else None
         if machine is not None and machine.device is None and self._asked:
-            raise RmsperfError(
-                f"{self._why_not_run(machine)}; run it on the GPU: pytest --rmsperf-save"
-            )
+            raise RmsperfError(f"{machine.why_not_timed}; run it on the GPU: pytest --rmsperf-save")
         if self._campaign is not None:
             self.saved += save_baselines(self.store, self._campaign, self.reports, cases)
 
@@ -268,7 +261,7 @@ class Gate:
 
     def _tally(self) -> Tally:
         reports = [one for one in self.reports.values() if one.case_id in self._asked]
-        why_not = self._why_not_run(self._campaign.machine) if self._campaign else None
+        why_not = self._campaign.machine.why_not_timed if self._campaign else None
         # A run that was interrupted has no reports, and yet was asked.
         return replace(tally(reports, why_not=why_not), asked=len(self._asked))
 
@@ -282,7 +275,7 @@ def select(questions: Sequence[Question]) -> Selection:
     return Selection(
         cases=tuple({one.case.id: one.case for one in questions}.values()),
         with_numerics=frozenset(
-            one.case.id for one in questions if one.fixtures & NUMERICS_FIXTURES
+            one.case.id for one in questions if NUMERICS_FIXTURE in one.fixtures
         ),
         with_latency=frozenset(one.case.id for one in questions if LATENCY_FIXTURE in one.fixtures),
     )

@@ -16,9 +16,17 @@ from platformdirs import user_cache_path
 
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
-from pytest_rmsperf.environment import DeviceState
+from pytest_rmsperf.environment import DeviceChoice, DeviceState
 from pytest_rmsperf.errors import GateFailure, RmsperfError
-from pytest_rmsperf.messages import Check, Describe, Launch, Measure, Progress, ReadState
+from pytest_rmsperf.messages import (
+    Check,
+    Describe,
+    Launch,
+    Measure,
+    Progress,
+    ReadState,
+    WorkerSettings,
+)
 from pytest_rmsperf.supervisor import Deadlines, LostCase, WorkerProcess
 
 if TYPE_CHECKING:
@@ -30,14 +38,19 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 LOCK_SECONDS = 1800.0
+SANITIZE = "run the case alone under compute-sanitizer to find the access or the barrier at fault"
+SLOW_OR_ENDLESS = (
+    "find the loop that never ends; a kernel that is only slow to emulate needs a smaller problem "
+    "(emulate_as of the operator) or more time: --rmsperf-deadline=SECONDS"
+)
 _STAGES = {stage.value: stage for stage in Stage}
 
 
 class WorkerInstrument:
     """Checks and measures in workers; holds a lock on the device as long as it is open."""
 
-    def __init__(self, *, arch: str | None, deadlines: Deadlines, say: Say) -> None:
-        self._arch = arch
+    def __init__(self, settings: WorkerSettings, deadlines: Deadlines, say: Say) -> None:
+        self._settings = settings
         self._deadlines = deadlines
         self._say = say
         self._worker: WorkerProcess | None = None
@@ -48,6 +61,7 @@ class WorkerInstrument:
         """Ask a worker what there is; it stays to check the cases."""
         if self._machine is None:
             self._machine = cast("Machine", self._checking_worker().ask(Describe()))
+            self._settings = _holding_to(self._machine, self._settings)
             if self._machine.device is not None:
                 self._lock = self._locked(self._machine.device.uuid)
         return self._machine
@@ -62,7 +76,7 @@ class WorkerInstrument:
             self._discard_worker()
             if not lost.case_id:
                 raise RmsperfError(f"no case can be checked here: {lost}") from lost
-            failure = _failure(lost, case.id, progress.stage)
+            failure = self._failure(lost, case.id, progress.stage)
             return replace(self._known_before(case, progress.stage, say), failure=failure)
         if checked.failure is not None and checked.failure.fatal:
             self._discard_worker()
@@ -85,18 +99,20 @@ class WorkerInstrument:
                 culprit = lost.case_id
                 if culprit not in {case.id for case in remaining}:
                     raise RmsperfError(f"no session can be measured here: {lost}") from lost
-                failures[culprit] = _failure(lost, culprit, Stage.TIME)
+                failures[culprit] = self._failure(lost, culprit, Stage.TIME)
                 remaining = [case for case in remaining if case.id != culprit]
         return SessionResult({}, failures)
 
     def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
-        """Launch once in the checking worker; GateFailure when the case is lost on the way."""
+        """Launch once in the checking worker; GateFailure with its verdict, or how it was lost."""
         request = Launch(case.reference, problem, dict(inputs))
         try:
             return cast("Arrays", self._checking_worker().ask(request))
         except LostCase as lost:
+            if lost.is_verdict:
+                raise GateFailure(str(lost)) from lost
             self._discard_worker()
-            raise GateFailure(_failure(lost, case.id, Stage.NUMERICS).message) from lost
+            raise GateFailure(self._failure(lost, case.id, Stage.NUMERICS).message) from lost
 
     def close(self) -> None:
         """End the worker and give the device free."""
@@ -104,6 +120,15 @@ class WorkerInstrument:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+    def _failure(self, lost: LostCase, case_id: str, stage: Stage) -> Failure:
+        """Return a lost worker as the failure of the case it was lost on."""
+        remedy = "mend what the message names, then: pytest --rmsperf --lf"
+        if lost.native:
+            emulated = self._settings.device is DeviceChoice.EMULATED
+            remedy = SLOW_OR_ENDLESS if emulated else SANITIZE
+        text = f"lost: {case_id} in step '{lost.step}': {lost}\n{remedy}"
+        return Failure(stage, text, fatal=True)
 
     def _session(
         self,
@@ -128,8 +153,7 @@ class WorkerInstrument:
             return DeviceState(notes=(f"every field: {lost}",))
 
     def _new_worker(self) -> WorkerProcess:
-        found = self._machine is not None and self._machine.device is not None
-        return WorkerProcess(arch=self._arch, deadlines=self._deadlines, needs_device=found)
+        return WorkerProcess(self._settings, self._deadlines)
 
     def _checking_worker(self) -> WorkerProcess:
         if self._worker is None or not self._worker.alive:
@@ -181,11 +205,8 @@ class _Steps:
         self._say(f"{progress.step} {progress.case_id}")
 
 
-def _failure(lost: LostCase, case_id: str, stage: Stage) -> Failure:
-    """Return a lost worker as the failure of the case it was lost on."""
-    remedy = (
-        "run the case alone under compute-sanitizer to find the access or the barrier at fault"
-        if lost.native
-        else "mend what the message names, then: pytest --rmsperf --lf"
-    )
-    return Failure(stage, f"lost: {case_id} in step '{lost.step}': {lost}\n{remedy}", fatal=True)
+def _holding_to(machine: Machine, settings: WorkerSettings) -> WorkerSettings:
+    """Return the settings for the workers to come: they use the device this run began on."""
+    if machine.emulated is not None:
+        return replace(settings, device=DeviceChoice.EMULATED)
+    return replace(settings, needs_device=machine.device is not None)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.cases import CaseReference
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.problem import Problem
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Array
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """The first message to a worker, which is not answered: what holds for all its work.
+
+    `arch` is compiled for where there is no CUDA device. `needs_device` says that this run began
+    on one, so that its absence is an error.
+    """
+
+    arch: str
+    device: DeviceChoice = DeviceChoice.AUTO
+    schedules: Schedules = field(default_factory=Schedules)
+    needs_device: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +84,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The request failed on `case_id`; `fatal` when this worker must not be asked again."""
+    """The request failed on `case_id`; `fatal` when this worker must not be asked again.
+
+    `is_verdict` says that the gate said no: the message is whole, and nothing broke on the way.
+    """
 
     case_id: str
     step: str
     message: str
     fatal: bool
+    is_verdict: bool = False
 
 
 Reply = Progress | Answer | Refusal

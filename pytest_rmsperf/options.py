@@ -19,6 +19,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _whole(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError("must be a whole number of at least 0")
+    return int(text)
+
+
 def _positive(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
@@ -65,10 +71,13 @@ OPTIONS = (
     Option(
         "device",
         "auto",
-        _one_of("auto", "cuda"),
-        "auto|cuda",
-        "auto: use a CUDA device if there is one; cuda: it is an error if there is none",
+        _one_of("auto", "cuda", "emulated"),
+        "auto|cuda|emulated",
+        "auto: a CUDA device if there is one, else the emulated device if there is a C++ compiler; "
+        "cuda: it is an error if there is none; emulated: a CUDA device is left alone",
     ),
+    Option("emulated-seed", "0", _whole, "N", "first schedule of threads on the emulated device"),
+    Option("emulated-schedules", "4", _count, "N", "launches there, each by another schedule"),
     Option("require-gpu", "false", _yes, None, "what was not run for want of a GPU fails"),
     Option("expect-gpu", None, str, "NAME", "stop unless the device has this CUDA name"),
     Option("arch", "sm_90", str, "ARCH", "what to compile for where there is no device"),

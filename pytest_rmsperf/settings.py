@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.options import OPTIONS, Option
 
@@ -19,7 +21,9 @@ class Settings:
 
     save: bool
     baselines: Path
-    device: str
+    device: DeviceChoice
+    emulated_seed: int
+    emulated_schedules: int
     require_gpu: bool
     expect_gpu: str | None
     arch: str
@@ -30,10 +34,35 @@ class Settings:
     completion_threshold_percent: float
     json: Path | None
 
+    def __post_init__(self) -> None:
+        if self.device is not DeviceChoice.EMULATED:
+            return
+        for option, given, why in (
+            ("--rmsperf-save", self.save, "emulated results never enter a baseline"),
+            ("--rmsperf-require-gpu", self.require_gpu, "an emulated device is no GPU"),
+            ("--rmsperf-expect-gpu", self.expect_gpu, "an emulated device is no GPU"),
+        ):
+            if given:
+                raise SettingError(
+                    f"--rmsperf-device=emulated contradicts {option}: {why}; leave one of them out"
+                )
+
     @property
     def gpu_asked_by(self) -> str:
         """The option that makes a missing device a failure."""
-        return "--rmsperf-device=cuda" if self.device == "cuda" else "--rmsperf-require-gpu"
+        by_device = self.device is DeviceChoice.CUDA
+        return "--rmsperf-device=cuda" if by_device else "--rmsperf-require-gpu"
+
+    @property
+    def usable_device(self) -> DeviceChoice:
+        """What the work may be done on: where a GPU is asked for, nothing stands in for it."""
+        needs_gpu = self.require_gpu or self.save or self.expect_gpu is not None
+        return DeviceChoice.CUDA if needs_gpu else self.device
+
+    @property
+    def schedules(self) -> Schedules:
+        """The schedules of the emulated device."""
+        return Schedules(self.emulated_seed, self.emulated_schedules)
 
     def describe(self) -> str:
         """One line for the report header."""
@@ -51,14 +80,17 @@ def resolve(config: pytest.Config) -> Settings:
     baselines, json = found["rmsperf_baselines"], found["rmsperf_json"]
     assert isinstance(baselines, Path)
     assert json is None or isinstance(json, Path)
+    device = DeviceChoice(found["rmsperf_device"])
     folder = config.rootpath / baselines
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"--rmsperf-baselines={baselines} is a file; name a folder")
     return Settings(
         save=bool(config.getoption("rmsperf_save")),
         baselines=folder,
-        device=str(found["rmsperf_device"]),
-        require_gpu=bool(found["rmsperf_require_gpu"]) or found["rmsperf_device"] == "cuda",
+        device=device,
+        emulated_seed=_as_int(found["rmsperf_emulated_seed"]),
+        emulated_schedules=_as_int(found["rmsperf_emulated_schedules"]),
+        require_gpu=bool(found["rmsperf_require_gpu"]) or device is DeviceChoice.CUDA,
         expect_gpu=None
         if found["rmsperf_expect_gpu"] is None
         else str(found["rmsperf_expect_gpu"]),

@@ -14,14 +14,13 @@ from multiprocessing import Pipe
 from typing import IO
 
 from pytest_rmsperf.errors import RmsperfError, WorkerError
-from pytest_rmsperf.messages import Answer, Progress, Refusal, Request
+from pytest_rmsperf.messages import Answer, Progress, Refusal, Request, WorkerSettings
 
 # Importing torch alone took 4.7 s on an H200 machine with idle cores and a warm disk.
 START_SECONDS = 180.0
 # Steps that run no kernel but may take long on a cold machine, by their first word.
 PATIENT_STEPS = frozenset({"start", "compile", "reference"})
 ABORT_SECONDS = 3.0
-NEEDS_DEVICE = "needs-device"
 # A stack dump begins with the innermost call; one from a check is 17 lines long.
 STDERR_LINES = 24
 
@@ -31,14 +30,18 @@ OnProgress = Callable[[Progress], None]
 class LostCase(WorkerError):
     """A worker gave up, died or was killed while it worked on `case_id`.
 
-    `native` says that a kernel or the driver is at fault, and not Python code.
+    `native` says that a kernel or the driver is at fault, and not Python code; `is_verdict` that
+    the worker is well and the message a verdict of the gate.
     """
 
-    def __init__(self, message: str, *, case_id: str, step: str, native: bool) -> None:
+    def __init__(
+        self, message: str, *, case_id: str, step: str, native: bool, is_verdict: bool = False
+    ) -> None:
         super().__init__(message)
         self.case_id = case_id
         self.step = step
         self.native = native
+        self.is_verdict = is_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +55,14 @@ class Deadlines:
 class WorkerProcess:
     """One worker. Use as a context manager: leaving it ends the process, hung or not."""
 
-    def __init__(
-        self, *, arch: str | None, deadlines: Deadlines, needs_device: bool = False
-    ) -> None:
+    def __init__(self, settings: WorkerSettings, deadlines: Deadlines) -> None:
         self._deadlines = deadlines
         self._last = Progress("", "start")
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self._connection, theirs = Pipe()
-        command = [sys.executable, "-m", "pytest_rmsperf.worker"]
+        self._connection.send(settings)  # waits in the pipe, whatever becomes of the process
         self._process = subprocess.Popen(
-            [*command, str(theirs.fileno()), arch or "", NEEDS_DEVICE if needs_device else ""],
+            [sys.executable, "-m", "pytest_rmsperf.worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=self._stderr,
@@ -93,7 +94,11 @@ class WorkerProcess:
             raise self._obituary() from None
         if isinstance(reply, Refusal):
             raise LostCase(
-                reply.message, case_id=reply.case_id, step=reply.step, native=reply.fatal
+                reply.message,
+                case_id=reply.case_id,
+                step=reply.step,
+                native=reply.fatal,
+                is_verdict=reply.is_verdict,
             )
         assert isinstance(reply, Answer)
         return reply.value

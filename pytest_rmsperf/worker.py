@@ -1,8 +1,9 @@
 """The worker: a process of its own that owns the device and answers one request after the other.
 
-It is the only process that initializes CUDA. It reads requests from the connection whose file
-descriptor is its argument, says before each step what it is about to do, and ends when the other
-side closes. Errors it did not expect end it with a traceback, which the supervisor reports.
+It is the only process that initializes CUDA. From the connection whose file descriptor is its
+argument it reads its settings and then requests, says before each step what it is about to do, and
+ends when the other side closes. Errors it did not expect end it with a traceback, which the
+supervisor reports.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from importlib import metadata
 from multiprocessing.connection import Connection
 
 from pytest_rmsperf import messages
-from pytest_rmsperf.checks import Machine
-from pytest_rmsperf.device.checking import Checker
+from pytest_rmsperf.checking import Checker
+from pytest_rmsperf.checks import EmulatedMachine, Machine
 from pytest_rmsperf.device.context import CudaContext, why_no_device
-from pytest_rmsperf.device.numerics import prepare
+from pytest_rmsperf.device.profiles import profile_for_arch
 from pytest_rmsperf.device.session import Session
 from pytest_rmsperf.device.toolchain import find_toolchain
+from pytest_rmsperf.emulated.device import EmulatedDevice, why_no_emulation
+from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import CompileError, DeviceError, GateFailure, RmsperfError
+from pytest_rmsperf.numerics import prepare
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
 PACKAGES = ("cuda-core", "cuda-bindings", "cupy-cuda13x", "cupy-cuda12x", "torch", "numpy")
@@ -45,13 +49,10 @@ class Place:
 class Worker:
     """Answers requests; the device is opened by the first one that needs it."""
 
-    def __init__(
-        self, connection: Connection, arch: str | None, *, needs_device: bool = False
-    ) -> None:
+    def __init__(self, connection: Connection, settings: messages.WorkerSettings) -> None:
         self._connection = connection
         self._place = Place(connection)
-        self._arch = arch
-        self._needs_device = needs_device
+        self._settings = settings
 
     def serve(self) -> None:
         """Answer until the other side closes the connection or a launch spoils the context."""
@@ -71,7 +72,11 @@ class Worker:
             return messages.Answer(self._answer(request))
         except (RmsperfError, GateFailure) as error:
             return messages.Refusal(
-                self._place.case_id, self._place.step, str(error), isinstance(error, DeviceError)
+                self._place.case_id,
+                self._place.step,
+                str(error),
+                fatal=isinstance(error, DeviceError),
+                is_verdict=isinstance(error, GateFailure),
             )
 
     def _answer(self, request: messages.Request) -> object:
@@ -90,6 +95,8 @@ class Worker:
 
     @cached_property
     def _no_device(self) -> str | None:
+        if self._settings.device is DeviceChoice.EMULATED:
+            return "none is used with --rmsperf-device=emulated"
         return why_no_device()
 
     @cached_property
@@ -97,7 +104,7 @@ class Worker:
         """The device; DeviceError when this run has had one and it is gone."""
         if self._no_device is None:
             return CudaContext.open()
-        if self._needs_device:
+        if self._settings.needs_device:
             raise DeviceError(
                 f"the device is gone: {self._no_device}, and this run began on one; "
                 "look at the machine (nvidia-smi, the kernel log), then run again"
@@ -105,9 +112,23 @@ class Worker:
         return None
 
     @cached_property
+    def _no_emulation(self) -> str | None:
+        """Why kernels are not emulated; None also where a device or the settings make it moot."""
+        if self._context or self._settings.device is DeviceChoice.CUDA:
+            return None
+        return why_no_emulation()
+
+    @cached_property
+    def _emulated(self) -> EmulatedDevice | None:
+        """The emulated device, where it has to stand for a CUDA device and can."""
+        if self._context or self._settings.device is DeviceChoice.CUDA or self._no_emulation:
+            return None
+        return EmulatedDevice.open(profile_for_arch(self._settings.arch), self._settings.schedules)
+
+    @cached_property
     def _checker(self) -> Checker:
-        arch = self._context.identity().arch if self._context else self._arch
-        return Checker(self._context, arch or "sm_90")
+        arch = self._context.identity().arch if self._context else self._settings.arch
+        return Checker(self._context or self._emulated, arch)
 
     def _describe(self) -> Machine:
         warnings: tuple[str, ...] = ()
@@ -121,18 +142,27 @@ class Worker:
             why_no_device=self._no_device,
             compiler=compiler,
             packages=tuple((name, version) for name in PACKAGES if (version := _version(name))),
+            emulated=self._emulated_machine(),
+            why_no_emulation=self._no_emulation,
         )
+
+    def _emulated_machine(self) -> EmulatedMachine | None:
+        device = self._emulated
+        if device is None:
+            return None
+        return EmulatedMachine(device.identity, device.compiler, self._settings.schedules)
 
     def _launch(self, request: messages.Launch) -> dict[str, object]:
         case = request.case.resolve()
-        self._place.notify(case.id, "launch")
+        self._place.notify(case.id, "compile")
         module = self._checker.loaded(case.variant)
-        invocation = prepare(case, request.problem, module, request.inputs)
-        invocation.run()
-        damaged = invocation.memory.damaged()
+        self._place.notify(case.id, "launch")
+        prepared = prepare(case, request.problem, module, request.inputs)
+        prepared.run()
+        damaged = prepared.memory.damaged()
         if damaged:
             raise GateFailure(f"{case.id} wrote just outside of {', '.join(damaged)}")
-        return dict(invocation.memory.outputs())
+        return dict(prepared.memory.outputs())
 
 
 def _version(distribution: str) -> str | None:
@@ -147,9 +177,8 @@ def main(arguments: list[str]) -> None:
     faulthandler.enable()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    descriptor, arch, needs_device = int(arguments[0]), arguments[1] or None, bool(arguments[2])
-    with Connection(descriptor) as connection:
-        Worker(connection, arch, needs_device=needs_device).serve()
+    with Connection(int(arguments[0])) as connection:
+        Worker(connection, connection.recv()).serve()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.cases import Case
-from pytest_rmsperf.device.checking import Checker, Notify
+from pytest_rmsperf.checking import Checker, Notify
 from pytest_rmsperf.device.clock import UnrolledLaunches
 from pytest_rmsperf.device.launcher import Invocation
 from pytest_rmsperf.device.memory import DeviceMemory
@@ -93,9 +93,9 @@ class Session:
 
     def _prepare(self, case: Case) -> TimedCase:
         self._notify(case.id, "prepare")
-        module = self._checker.loaded(case.variant)
+        module = self._checker.on_cuda(case.variant)
         plan = case.variant.plan(case.problem, module)
-        check_residency(plan, module.module, module, source="driver").require()
+        check_residency(plan, module.module, module, source=module.capacity_source).require()
         memory = self._shared_tensors(case).with_own(plan.buffers, module.context)
         invocation = Invocation(plan, case.submission, module, memory)
         memory.poison()
@@ -107,7 +107,7 @@ class Session:
     def _shared_tensors(self, case: Case) -> DeviceMemory:
         key = (str(case.operator.folder), case.problem.label)
         if key not in self._tensors:
-            context = self._checker.loaded(case.variant).context
+            context = self._checker.on_cuda(case.variant).context
             tensors = DeviceMemory.of(case.operator.tensors(case.problem), context)
             tensors.upload(dict(case.operator.input_sets[0].make(case.problem)))
             self._tensors[key] = tensors

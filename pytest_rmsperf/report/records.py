@@ -43,7 +43,8 @@ class CaseReport:
     failure: Failure | None  # the first stage that failed, timing included
     verdict: Verdict | None
     latency_message: str | None  # the whole message when the verdict fails the build
-    not_run: str | None  # why nothing was launched, such as: no CUDA device
+    not_timed: str | None  # why no latency was taken, such as: no CUDA device
+    not_launched: str | None  # why nothing was launched either; None where it was emulated
 
     @property
     def case_id(self) -> str:
@@ -53,13 +54,13 @@ class CaseReport:
         """Whether every launch fits; a case that does not compile or plan fails here too."""
         if self.failure is not None and self.failure.stage in _BEFORE_LAUNCH:
             return Finding(None, failure=self.failure.message)
-        return Finding(self.checked.residency, not_run=self.not_run)
+        return Finding(self.checked.residency, not_run=self.not_launched)
 
     def numerics(self) -> Finding[Numerics]:
         """Whether every output is right; any earlier failure is this one's too."""
         if self.failure is not None and self.failure.stage is not Stage.TIME:
             return Finding(None, failure=self.failure.message)
-        return self._found(self.checked.numerics, "rmsperf_numerics")
+        return self._found(self.checked.numerics, "rmsperf_numerics", self.not_launched)
 
     def latency(self) -> Finding[Verdict]:
         """Whether the latency holds; a case that failed anywhere before has none."""
@@ -67,18 +68,18 @@ class CaseReport:
             return Finding(None, failure=self.failure.message)
         if self.latency_message is not None:
             return Finding(self.verdict, failure=self.latency_message)
-        return self._found(self.verdict, "rmsperf_latency")
+        return self._found(self.verdict, "rmsperf_latency", self.not_timed)
 
-    def _found(self, value: T | None, fixture: str) -> Finding[T]:
+    def _found(self, value: T | None, fixture: str, not_run: str | None) -> Finding[T]:
         """Return a value; where there could be one and is none, nobody knew that it was wanted."""
-        if value is None and self.not_run is None:
+        if value is None and not_run is None:
             return Finding(
                 None,
                 failure=f"not measured: no test of {self.case_id} has {fixture} among its "
                 "arguments, so nobody asked for it\n"
                 f"name the fixture {fixture} in the test's signature",
             )
-        return Finding(value, not_run=self.not_run)
+        return Finding(value, not_run=not_run)
 
 
 _BEFORE_LAUNCH = frozenset({Stage.COMPILE, Stage.PLAN, Stage.RESIDENCY})

@@ -68,7 +68,14 @@ def row(report: CaseReport) -> Row:
 def _verdict(report: CaseReport) -> str:
     if report.failure is not None:
         return f"failed: {report.failure.stage.value}"
-    return report.verdict.status.value if report.verdict is not None else "not run"
+    if report.verdict is not None:
+        return report.verdict.status.value
+    return "emulated" if _is_emulated(report) else "not run"
+
+
+def _is_emulated(report: CaseReport) -> bool:
+    numerics = report.checked.numerics
+    return numerics is not None and numerics.emulation is not None
 
 
 def table(rows: Iterable[Row]) -> list[str]:
@@ -111,7 +118,8 @@ def numerics_line(reports: Iterable[CaseReport]) -> str | None:
 
     worst = max(checked, key=largest)
     headline = str(worst.checked.numerics).splitlines()[0]
-    return f"numerics of {len(checked)} cases, at worst {worst.case_id}: {headline}"
+    emulated = " emulated," if _is_emulated(worst) else ""
+    return f"numerics of {len(checked)} cases,{emulated} at worst {worst.case_id}: {headline}"
 
 
 @dataclass(frozen=True, slots=True)

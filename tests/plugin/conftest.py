@@ -18,6 +18,7 @@ collect_ignore = ["project"]
 
 TEMPLATE = Path(__file__).parent / "project"
 DEVICE = "NVIDIA H200"
+EMULATED = "emulated"
 NO_ENTRIES: Mapping[str, int] = {}
 NO_FAILURES: Mapping[str, tuple[str, str]] = {}
 NO_WORDS: Mapping[str, str] = {}
@@ -51,12 +52,14 @@ class Project:
     ) -> None:
         """Say what the instrument finds; a key means every case id that it is part of.
 
+        `device` may also be None for none at all, or EMULATED.
         `failed` maps to the stage and the message of a failed check, `lost` to the message of a
         case lost in a session. `interrupted` may also have a key such as "session 2".
         """
         text = json.dumps(
             {
-                "device": device,
+                "device": None if device == EMULATED else device,
+                "emulated": device == EMULATED,
                 "device_ns": dict(device_ns),
                 "completion_ns": dict(completion_ns),
                 "failed": dict(failed),

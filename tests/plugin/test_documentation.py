@@ -23,9 +23,11 @@ def documented(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> py
     return pytester
 
 
-def test_documented_operator_compiles_and_fits_without_a_device(
-    documented: pytest.Pytester,
+def test_documented_operator_compiles_and_fits_without_any_device(
+    documented: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("RMSPERF_CXX", "no-such-compiler")
+
     result = documented.runpytest_subprocess("--rmsperf")
 
     result.assert_outcomes(passed=3, skipped=4)

@@ -13,8 +13,9 @@ ONE_CASE = ("--rmsperf", "-k", "residency and scalar-direct")
 
 
 @pytest.fixture
-def unscripted(project: Project) -> Project:
-    """The project with a real worker, which finds no device."""
+def unscripted(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The project with a real worker, which finds no device and no C++ compiler."""
+    monkeypatch.setenv("RMSPERF_CXX", "no-such-compiler")
     (project.path / "script.json").unlink()
     return project
 

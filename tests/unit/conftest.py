@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
-from pytest_rmsperf.environment import DeviceIdentity, Provenance
+from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, Provenance
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.measurement import (
     Measurement,
@@ -167,7 +167,9 @@ def default_settings(tmp_path: Path) -> Settings:
     return Settings(
         save=False,
         baselines=tmp_path / "baselines",
-        device="auto",
+        device=DeviceChoice.AUTO,
+        emulated_seed=0,
+        emulated_schedules=4,
         require_gpu=False,
         expect_gpu=None,
         arch="sm_90",

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision, Tolerance
+from pytest_rmsperf.emulation import AddressCheck, Emulation, Schedules
 from pytest_rmsperf.errors import GateFailure, OperatorError
 
 RIGHT = Comparison(
@@ -95,6 +96,24 @@ def test_a_failure_says_verdict_evidence_remedy() -> None:
             "pytest --rmsperf --lf"
         ),
     ]
+
+
+EMULATION = Emulation("64x12292", Schedules(0, 4), AddressCheck(("16400x131072",), 3))
+HOW = "emulated at 64x12292, 4 schedules, seeds 0 to 3; addresses at 16400x131072"
+
+
+def test_an_emulated_success_says_what_was_emulated() -> None:
+    found = replace(numerics(RIGHT), emulation=EMULATION)
+
+    assert str(found) == f"{numerics(RIGHT)} ({HOW})"
+
+
+def test_an_emulated_failure_says_what_was_emulated_and_names_no_tool_of_the_gpu() -> None:
+    text = str(replace(numerics(WRONG), emulation=EMULATION))
+
+    verdict, *_, remedy = text.splitlines()
+    assert verdict == f"wrong: 2 elements outside in y (edge rows) ({HOW})"
+    assert remedy == "mend the kernel, then: pytest --rmsperf --lf"
 
 
 def test_success_says_the_largest_error_and_its_place() -> None:

@@ -21,24 +21,32 @@ BUNDLED = "kernels.rms_scaled_softmax"
 # A module imports only from lines above its own. The root only names what others define.
 ORDER = f"""
     errors
-    problem launch samples environment accuracy
-    resources
+    problem launch samples environment emulation
+    accuracy resources
     cases
     kernels {BUNDLED}.common {BUNDLED}.inputs
     {BUNDLED}.reference {BUNDLED}.retained_tile
     {BUNDLED}.unfused {BUNDLED}.local_fusion {BUNDLED}.megakernel_row {BUNDLED}.megakernel_grid
     {BUNDLED} probes
-    measurement
-    checks provenance messages baseline_format
+    measurement execution
+    checks provenance messages baseline_format numerics
     baselines verdict
-    report report.messages report.records report.progress
+    report report.messages report.records report.progress report.header
     report.terminal report.run_file report.benchmark
-    device device.profiles device.nvml device.toolchain device.compiler_cache device._clock
+    device device.profiles device.nvml device.toolchain device.build_lock device._clock
+    device.compiler_cache
     device.compiler device.occupancy device.context
     device.memory
     device.launcher
-    device.clock device.numerics
-    device.checking
+    device.clock
+    emulated emulated.toolchain
+    emulated.build
+    emulated.runtime emulated.faults
+    emulated.library emulated.memory
+    emulated.launcher
+    emulated.addresses
+    emulated.device
+    checking
     device.session
     worker supervisor
     instrument

@@ -111,6 +111,14 @@ def test_numerics_are_asked_for_only_where_a_test_asks() -> None:
     assert instrument.asked == [f"check {FIRST.id}", f"check {SECOND.id} numerics"]
 
 
+def test_numerics_are_checked_of_what_will_be_timed() -> None:
+    instrument = Fake()
+
+    run(instrument, selection(FIRST, latency=[FIRST]), sessions=1)
+
+    assert instrument.asked[0] == f"check {FIRST.id} numerics"
+
+
 def test_only_cases_whose_latency_is_asked_for_are_timed_each_beside_its_probes() -> None:
     instrument = Fake()
 

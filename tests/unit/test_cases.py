@@ -146,6 +146,11 @@ def test_outputs_are_the_tensors_to_be_written() -> None:
     assert [one.name for one in TWICE.outputs(Problem.of(rows=16))] == ["y"]
 
 
+def test_an_operator_is_emulated_as_it_is_unless_it_says_otherwise() -> None:
+    assert TWICE.emulate_as(Problem.of(rows=16)) == Problem.of(rows=16)
+    assert TWICE.address_problems == ()
+
+
 def test_a_folder_gives_the_operator_that_it_defines(folder: Path) -> None:
     assert [case.id for case in load_operator(folder).cases()] == [
         "twice/plain-direct/16",

@@ -11,11 +11,13 @@ import pytest
 
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.checks import CheckedCase, Machine, SessionResult
-from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
 from pytest_rmsperf.gate import Gate, Question, default_instrument, select
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.settings import Settings
@@ -97,7 +99,7 @@ def test_selection_holds_each_case_once_in_the_order_of_the_tests() -> None:
     [
         ("rmsperf_residency", False, False),
         ("rmsperf_numerics", True, False),
-        ("rmsperf_latency", True, True),
+        ("rmsperf_latency", False, True),
     ],
 )
 def test_selection_asks_for_what_the_fixtures_need(
@@ -264,10 +266,11 @@ def test_closing_the_gate_closes_the_instrument(gate: Build) -> None:
     assert instrument.closed
 
 
-def test_default_instrument_has_the_arch_and_the_deadline_of_the_settings(
+def test_default_instrument_has_what_the_settings_say_of_workers(
     settings: Settings,
 ) -> None:
     instrument = default_instrument(settings, lambda _: None)
 
     assert isinstance(instrument, WorkerInstrument)
-    assert (instrument._arch, instrument._deadlines) == ("sm_90", Deadlines(step_s=7.0))
+    assert instrument._settings == WorkerSettings("sm_90", DeviceChoice.AUTO, Schedules(0, 4))
+    assert instrument._deadlines == Deadlines(step_s=7.0)

@@ -13,12 +13,22 @@ from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.errors import GateFailure, RmsperfError
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Protocol
-from pytest_rmsperf.messages import Check, Describe, Launch, Measure, ReadState, Request
+from pytest_rmsperf.messages import (
+    Check,
+    Describe,
+    Launch,
+    Measure,
+    ReadState,
+    Request,
+    WorkerSettings,
+)
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.supervisor import Deadlines, LostCase
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)
+SETTINGS = WorkerSettings("sm_90")
+INSTRUMENT = "pytest_rmsperf.instrument"
 DEVICE = DeviceRecord(
     DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771), "GPU-1", "13.0", DeviceState()
 )
@@ -34,7 +44,7 @@ def after_each_fault(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chec
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUDA_VISIBLE_DEVICES", "")
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cubins"))
-        instrument = WorkerInstrument(arch="sm_90", deadlines=GENEROUS, say=lambda _: None)
+        instrument = WorkerInstrument(SETTINGS, GENEROUS, lambda _: None)
         found = {}
         for variant in ("raises", "sleeps", "crashes", "refuses"):
             found[f"before {variant}"] = instrument.check(
@@ -173,10 +183,8 @@ def faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
             )
             for one in ids
         }
-        monkeypatch.setattr(
-            "pytest_rmsperf.instrument.WorkerProcess", lambda **_: FakeWorker(losses, log)
-        )
-        made.append(WorkerInstrument(arch=None, deadlines=GENEROUS, say=lambda _: None))
+        monkeypatch.setattr(f"{INSTRUMENT}.WorkerProcess", lambda *_: FakeWorker(losses, log))
+        made.append(WorkerInstrument(SETTINGS, GENEROUS, lambda _: None))
         return made[-1], log
 
     yield make

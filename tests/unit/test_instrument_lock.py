@@ -14,6 +14,7 @@ from pytest_rmsperf.checks import Machine
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.errors import RmsperfError
 from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.supervisor import Deadlines
 
 UUID = "GPU-1"
@@ -24,9 +25,10 @@ DEVICE = DeviceRecord(
 # Holds the device until its standard input ends.
 HOLDER = f"""
 from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.supervisor import Deadlines
 
-instrument = WorkerInstrument(arch=None, deadlines=Deadlines(step_s=1), say=print)
+instrument = WorkerInstrument(WorkerSettings("sm_90"), Deadlines(step_s=1), print)
 instrument._lock = instrument._locked("{UUID}")
 print("held", flush=True)
 input()
@@ -48,12 +50,12 @@ class FakeWorker:
 @pytest.fixture(autouse=True)
 def _faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("pytest_rmsperf.instrument.WorkerProcess", lambda **_: FakeWorker())
+    monkeypatch.setattr("pytest_rmsperf.instrument.WorkerProcess", lambda *_: FakeWorker())
 
 
 @contextmanager
 def opened(say: Callable[[str], None] = lambda _: None) -> Iterator[WorkerInstrument]:
-    instrument = WorkerInstrument(arch=None, deadlines=Deadlines(step_s=1), say=say)
+    instrument = WorkerInstrument(WorkerSettings("sm_90"), Deadlines(step_s=1), say)
     yield instrument
     instrument.close()
 

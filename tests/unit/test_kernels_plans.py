@@ -239,3 +239,43 @@ def test_a_plan_says_why_it_is_as_it_is(capacity: Devices, name: str) -> None:
     plan = plan_of(name, capacity(8), rows=64)
 
     assert (dict(plan.facts)["tile"], bool(plan.why)) == (4096, True)
+
+
+# ---- what the emulated device runs -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "emulated"),
+    [
+        (1, COLUMNS, (1, COLUMNS)),
+        (2, COLUMNS, (2, 3 * common.TILE + common.VECTOR)),
+        (12, COLUMNS, (12, 3 * common.TILE + common.VECTOR)),  # as many as special values have
+        (13, COLUMNS, (2, 3 * common.TILE + common.VECTOR)),
+        (64, COLUMNS, (4, 3 * common.TILE + common.VECTOR)),
+        (64, 128, (4, 128)),
+    ],
+)
+def test_one_row_is_emulated_in_full_and_of_several_a_few_short_ones(
+    rows: int, columns: int, emulated: tuple[int, int]
+) -> None:
+    problem = Problem.of(rows=rows, columns=columns)
+
+    few, short = emulated
+    assert OPERATOR.emulate_as(problem) == Problem.of(rows=few, columns=short)
+
+
+def test_the_stand_in_of_a_stand_in_is_itself() -> None:
+    emulated = [OPERATOR.emulate_as(problem) for problem in OPERATOR.problems]
+
+    assert [OPERATOR.emulate_as(problem) for problem in emulated] == emulated
+
+
+def test_emulated_rows_have_several_tiles_and_a_short_one() -> None:
+    emulated = OPERATOR.emulate_as(OPERATOR.problems[-1])
+
+    assert common.tiles_per_row(emulated) == 4
+    assert emulated["columns"] % common.TILE == common.VECTOR
+
+
+def test_addresses_are_checked_where_an_offset_does_not_fit_32_bits() -> None:
+    assert [one["rows"] * one["columns"] > 2**31 for one in OPERATOR.address_problems] == [True]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from pytest_rmsperf import numerics
 from pytest_rmsperf.accuracy import Numerics, Precision, Tolerance
 from pytest_rmsperf.cases import Case, InputSet, Operator, Submission, Variant
-from pytest_rmsperf.device import numerics
-from pytest_rmsperf.device.numerics import References, check_numerics, compare, relative_error
 from pytest_rmsperf.errors import OperatorError
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
+from pytest_rmsperf.numerics import References, check_numerics, compare, relative_error
 from pytest_rmsperf.problem import Problem
 
 INF, NAN = float("inf"), float("nan")
@@ -46,11 +46,11 @@ def values(*numbers: float) -> Values:
     return np.array([numbers], np.float32)
 
 
-class ScriptedInvocation:
-    """Gives the outputs of a script: the first after one launch, the last after many."""
+class ScriptedCase:
+    """Gives the outputs of a script: the first after one launch, one more after each batch of 3."""
 
     def __init__(
-        self, first: Outputs, later: Outputs, damaged: list[str], overwritten: list[str]
+        self, first: Outputs, later: Sequence[Outputs], damaged: list[str], overwritten: list[str]
     ) -> None:
         self._outputs, self._later = first, later
         self._launches = 0
@@ -63,9 +63,11 @@ class ScriptedInvocation:
     def run(self) -> None:
         self._launches += 1
 
-    def complete(self, count: int) -> None:
-        self._launches += count
-        self._outputs = self._later
+    def repeats(self) -> Iterator[int]:
+        for outputs in self._later:
+            self._outputs = outputs
+            self._launches += 3
+            yield 3
 
 
 @pytest.fixture
@@ -74,17 +76,15 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def check(
         first: Outputs,
-        later: Outputs | None = None,
-        *,
+        *later: Outputs,
         damaged: tuple[str, ...] = (),
         overwritten: tuple[str, ...] = (),
         operator: Operator = COPY,
     ) -> Numerics:
-        then = first if later is None else later
-        invocation = ScriptedInvocation(first, then, list(damaged), list(overwritten))
-        monkeypatch.setattr(numerics, "prepare", lambda *_: invocation)
-        module: Any = None
-        return check_numerics(case_of(operator), module, References(), lambda _: None)
+        prepared = ScriptedCase(first, later or (first,), list(damaged), list(overwritten))
+        monkeypatch.setattr(numerics, "prepare", lambda *_: prepared)
+        loaded: Any = None
+        return check_numerics(case_of(operator), loaded, References(), lambda _: None)
 
     return check
 
@@ -205,7 +205,9 @@ def test_right_outputs_that_stay_the_same_pass(checked: Any) -> None:
 
 
 def test_a_check_counts_its_launches(checked: Any) -> None:
-    assert checked({"y": values(1, 1, 1, 1)}).launches == 1 + numerics.REPEATED_LAUNCHES
+    same = {"y": values(1, 1, 1, 1)}
+
+    assert checked(same, same, same).launches == 1 + 3 + 3
 
 
 def test_a_wrong_output_fails(checked: Any) -> None:
@@ -219,8 +221,16 @@ def test_a_later_launch_that_gives_other_bits_fails_though_within_the_tolerance(
 
     assert (found.worst.index, found.worst.problem) == (
         (0, 3),
-        "after 50 more launches on the same input other bits",
+        "after 3 more launches on the same input other bits",
     )
+
+
+def test_outputs_are_compared_after_every_batch_of_launches(checked: Any) -> None:
+    same, other = {"y": values(1, 1, 1, 1)}, {"y": values(1, 1, 1, 1.0000001)}
+
+    found = checked(same, same, other, same)
+
+    assert found.worst.problem == "after 6 more launches on the same input other bits"
 
 
 def test_another_nan_is_other_bits(checked: Any) -> None:
@@ -286,3 +296,15 @@ def test_a_reference_is_computed_once_for_all_cases_of_a_problem() -> None:
         references.get(case, ONES, PROBLEM, Precision.FLOAT64)
 
     assert calls == [Precision.FLOAT64]
+
+
+def test_a_reference_whose_package_is_missing_names_it_and_what_to_install() -> None:
+    def reference(*_: object) -> Outputs:
+        import no_such_package  # type: ignore[import-not-found]  # noqa: F401
+
+        raise AssertionError
+
+    case = case_of(replace(COPY, reference=reference))
+
+    with pytest.raises(OperatorError, match=r"no_such_package(.|\n)*pytest-rmsperf\[torch\]"):
+        References().get(case, ONES, PROBLEM, Precision.FLOAT64)

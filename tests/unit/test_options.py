@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.options import OPTIONS, gate_is_on
 from pytest_rmsperf.settings import Settings, resolve
@@ -14,6 +16,8 @@ from pytest_rmsperf.settings import Settings, resolve
 # option, what the ini file says and what that means, and the same for the command line
 SOURCES = [
     ("device", "auto", "auto", "cuda", "cuda"),
+    ("emulated-seed", "7", 7, "0", 0),
+    ("emulated-schedules", "9", 9, "1", 1),
     ("expect-gpu", "NVIDIA A100", "NVIDIA A100", "NVIDIA H200", "NVIDIA H200"),
     ("arch", "sm_80", "sm_80", "sm_89", "sm_89"),
     ("sessions", "5", 5, "7", 7),
@@ -80,6 +84,52 @@ def test_empty_value_is_an_error_and_never_the_default(
 )
 def test_ini_words_for_a_switch(pytester: pytest.Pytester, text: str, *, meant: bool) -> None:
     assert settings(pytester, ini=f"rmsperf_require_gpu = {text}").require_gpu is meant
+
+
+@pytest.mark.parametrize(
+    ("given", "ini"),
+    [
+        ("--rmsperf-save", ""),
+        ("--rmsperf-require-gpu", ""),
+        ("--rmsperf-expect-gpu=NVIDIA H200", ""),
+        ("", "rmsperf_require_gpu = true"),
+    ],
+)
+def test_emulated_device_contradicts_what_asks_for_a_gpu(
+    pytester: pytest.Pytester, given: str, ini: str
+) -> None:
+    arguments = [one for one in ("--rmsperf-device=emulated", given) if one]
+    option = given.partition("=")[0] or "--rmsperf-require-gpu"
+
+    with pytest.raises(
+        SettingError, match=rf"^--rmsperf-device=emulated contradicts {option}: .*; leave one"
+    ):
+        settings(pytester, *arguments, ini=ini)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usable"),
+    [
+        ((), DeviceChoice.AUTO),
+        (("--rmsperf-device=cuda",), DeviceChoice.CUDA),
+        (("--rmsperf-require-gpu",), DeviceChoice.CUDA),
+        (("--rmsperf-expect-gpu=NVIDIA H200",), DeviceChoice.CUDA),
+        (("--rmsperf-save",), DeviceChoice.CUDA),
+        (("--rmsperf-device=emulated",), DeviceChoice.EMULATED),
+    ],
+)
+def test_nothing_stands_for_a_gpu_that_was_asked_for(
+    pytester: pytest.Pytester, arguments: tuple[str, ...], usable: DeviceChoice
+) -> None:
+    assert settings(pytester, *arguments).usable_device is usable
+
+
+def test_seed_and_number_of_the_schedules_come_from_two_options(
+    pytester: pytest.Pytester,
+) -> None:
+    found = settings(pytester, "--rmsperf-emulated-seed=7", "--rmsperf-emulated-schedules=2")
+
+    assert found.schedules == Schedules(first_seed=7, count=2)
 
 
 def test_device_cuda_requires_a_gpu(pytester: pytest.Pytester) -> None:

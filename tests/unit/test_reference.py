@@ -13,8 +13,8 @@ import torch
 
 from pytest_rmsperf.accuracy import Comparison, Precision
 from pytest_rmsperf.cases import Case, InputSet, Submission
-from pytest_rmsperf.device.numerics import compare
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR, inputs
+from pytest_rmsperf.numerics import compare
 from pytest_rmsperf.problem import Problem
 
 Rows = npt.NDArray[Any]

@@ -29,7 +29,7 @@ def sound(residency: Callable[..., Residency], judged: Callable[..., Verdict]) -
         residency=residency(4, KernelLaunch("row", 8, 256, ())),
         numerics=RIGHT,
     )
-    return CaseReport(checked, None, judged((8000,), (8000,)), None, None)
+    return CaseReport(checked, None, judged((8000,), (8000,)), None, None, None)
 
 
 def failed_at(report: CaseReport, stage: Stage) -> CaseReport:
@@ -126,12 +126,33 @@ def test_a_failing_verdict_fails_the_latency_with_its_message(sound: CaseReport)
 
 
 def test_without_a_device_only_residency_is_answered(sound: CaseReport) -> None:
-    report = CaseReport(replace(sound.checked, numerics=None), None, None, None, "no CUDA device")
+    report = CaseReport(
+        replace(sound.checked, numerics=None),
+        failure=None,
+        verdict=None,
+        latency_message=None,
+        not_timed="no CUDA device",
+        not_launched="no device at all",
+    )
 
-    assert answers(report) == ["answered", "NotRun: no CUDA device", "NotRun: no CUDA device"]
+    assert answers(report) == ["answered", "NotRun: no device at all", "NotRun: no CUDA device"]
+
+
+def test_on_the_emulated_device_all_but_the_latency_is_answered(sound: CaseReport) -> None:
+    report = replace(sound, verdict=None, not_timed="no CUDA device")
+
+    assert answers(report) == ["answered", "answered", "NotRun: no CUDA device"]
+
+
+def test_numerics_that_nobody_asked_the_emulated_device_for_are_no_want_of_a_device(
+    sound: CaseReport,
+) -> None:
+    unasked = replace(sound, checked=replace(sound.checked, numerics=None), not_timed="no device")
+
+    assert ask(unasked.numerics().require).startswith("GateFailure: not measured: no test of ")
 
 
 def test_without_a_device_a_case_that_does_not_compile_still_fails(sound: CaseReport) -> None:
-    report = replace(failed_at(sound, Stage.COMPILE), not_run="no CUDA device")
+    report = replace(failed_at(sound, Stage.COMPILE), not_timed="no CUDA device")
 
     assert ask(report.latency().require) == "GateFailure: failed to compile"

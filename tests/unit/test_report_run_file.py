@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,16 @@ import pytest
 
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.campaign import Campaign
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
+from pytest_rmsperf.checks import (
+    CheckedCase,
+    EmulatedMachine,
+    Failure,
+    Machine,
+    SessionResult,
+    Stage,
+)
+from pytest_rmsperf.emulation import AddressCheck, Emulation, Schedules
+from pytest_rmsperf.environment import DeviceIdentity
 from pytest_rmsperf.launch import Role
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.report.run_file import RunFile, plain, run_folder, write_run
@@ -74,6 +83,31 @@ def test_why_nothing_was_measured_is_kept(tmp_path: Path) -> None:
     assert written(tmp_path / "run.json")["machine"]["why_no_device"] == "no CUDA device"
 
 
+def test_emulated_numerics_are_kept_with_device_problem_and_seeds(tmp_path: Path) -> None:
+    schedules = Schedules(first_seed=7, count=2)
+    h100 = DeviceIdentity("NVIDIA H100 80GB HBM3", 132, "9.0", 81_559)
+    emulation = Emulation("64x12292", schedules, AddressCheck(("16400x131072",), 3))
+    numerics = Numerics((WRONG,), 2, None, emulation)
+    campaign = replace(
+        CAMPAIGN,
+        machine=Machine(None, "none", emulated=EmulatedMachine(h100, "g++ 12.2.0", schedules)),
+        checked={CASE: CheckedCase(CASE, numerics=numerics)},
+    )
+
+    write_run(tmp_path / "run.json", campaign, [])
+
+    content = strictly((tmp_path / "run.json").read_text(encoding="utf-8"))
+    seeds = {"first_seed": 7, "count": 2}
+    assert content["checked"][CASE]["numerics"]["emulation"] == {
+        "problem": "64x12292",
+        "schedules": seeds,
+        "addresses": {"problems": ["16400x131072"], "launches": 3},
+    }
+    machine = content["machine"]["emulated"]
+    assert (machine["identity"]["name"], machine["compiler"]) == (h100.name, "g++ 12.2.0")
+    assert machine["schedules"] == seeds
+
+
 def test_a_failure_is_kept_with_its_stage(tmp_path: Path) -> None:
     assert written(tmp_path / "run.json")["failures"][CASE] == {
         "stage": "numerics",
@@ -83,7 +117,7 @@ def test_a_failure_is_kept_with_its_stage(tmp_path: Path) -> None:
 
 
 def test_a_verdict_is_kept_with_its_reason(tmp_path: Path, judged: Callable[..., Verdict]) -> None:
-    report = CaseReport(CheckedCase(CASE), None, judged((8000,), (9000,)), None, None)
+    report = CaseReport(CheckedCase(CASE), None, judged((8000,), (9000,)), None, None, None)
 
     assert written(tmp_path / "run.json", report)["verdicts"] == {
         CASE: {"status": "slower", "reason": "device time"}
@@ -91,7 +125,7 @@ def test_a_verdict_is_kept_with_its_reason(tmp_path: Path, judged: Callable[...,
 
 
 def test_a_case_without_a_verdict_has_none_in_the_file(tmp_path: Path) -> None:
-    report = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device")
+    report = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device", None)
 
     assert written(tmp_path / "run.json", report)["verdicts"] == {}
 

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
+from pytest_rmsperf.emulation import Emulation, Schedules
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.report.records import CaseReport
@@ -26,13 +27,14 @@ from pytest_rmsperf.resources import Residency
 from pytest_rmsperf.verdict import COMPARED, Status, Thresholds, Verdict
 
 CASE = "softmax/online-graph/16x1024"
-NOT_RUN = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device")
+NOT_RUN = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device", "no CUDA device")
+EMULATION = Emulation("16x12292", Schedules(0, 4))
 FAILED = replace(NOT_RUN, failure=Failure(Stage.COMPILE, "does not compile"))
 Measured = Callable[..., Measurement]
 
 
 def report_of(verdict: Verdict, residency: Residency | None = None) -> CaseReport:
-    return CaseReport(CheckedCase(CASE, residency=residency), None, verdict, None, None)
+    return CaseReport(CheckedCase(CASE, residency=residency), None, verdict, None, None, None)
 
 
 def with_status(status: Status) -> CaseReport:
@@ -151,7 +153,14 @@ def with_error(case_id: str, error: float, problem: str | None = None) -> CaseRe
         "random rows", "y", Precision.FLOAT64, error, (3, 17), 0.5, 0.5, 1e-5, 1, 64, problem
     )
     checked = CheckedCase(case_id, numerics=Numerics((comparison,), 1, None))
-    return CaseReport(checked, None, None, None, None)
+    return CaseReport(checked, None, None, None, None, None)
+
+
+def emulated(report: CaseReport) -> CaseReport:
+    numerics = report.checked.numerics
+    assert numerics is not None
+    checked = replace(report.checked, numerics=replace(numerics, emulation=EMULATION))
+    return replace(report, checked=checked, not_timed="no CUDA device")
 
 
 def test_the_largest_error_of_all_cases_is_told_with_its_case_and_index() -> None:
@@ -169,6 +178,19 @@ def test_a_wrong_output_is_the_worst() -> None:
     line = numerics_line([with_error("a", 2e-6), wrong])
 
     assert line == "numerics of 2 cases, at worst b: wrong: NaN at 1 places in y (random rows)"
+
+
+def test_emulated_numerics_say_so_and_at_which_problem_by_how_many_schedules() -> None:
+    line = numerics_line([emulated(with_error(one, 1e-7)) for one in "ab"])
+
+    assert line == (
+        "numerics of 2 cases, emulated, at worst a: right: largest relative error 1.00e-07 at "
+        "y[3x17] (random rows), allowed 1e-05 (emulated at 16x12292, 4 schedules, seeds 0 to 3)"
+    )
+
+
+def test_the_row_of_a_case_whose_numerics_were_emulated_says_so() -> None:
+    assert row(emulated(with_error("a", 1e-7))).verdict == "emulated"
 
 
 def test_without_numerics_nothing_is_said_of_them() -> None:

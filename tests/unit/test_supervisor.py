@@ -17,19 +17,20 @@ import pytest
 from pytest_rmsperf import supervisor
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import CheckedCase, Machine
-from pytest_rmsperf.messages import Check, Describe, Progress
+from pytest_rmsperf.messages import Check, Describe, Progress, WorkerSettings
 from pytest_rmsperf.supervisor import Deadlines, LostCase, WorkerProcess
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)
 SHORT = Deadlines(step_s=0.5)
+SETTINGS = WorkerSettings("sm_90")
 
 # Starts a worker, says its pid when the worker is about to sleep, and waits to be killed.
 PARENT = """
 import sys
 from pathlib import Path
 from pytest_rmsperf.cases import load_operator
-from pytest_rmsperf.messages import Check
+from pytest_rmsperf.messages import Check, WorkerSettings
 from pytest_rmsperf.supervisor import Deadlines, WorkerProcess
 
 def say_pid(progress):
@@ -38,7 +39,7 @@ def say_pid(progress):
 
 cases = load_operator(Path(sys.argv[1])).cases()
 sleeps = next(case for case in cases if case.variant.name == "sleeps")
-worker = WorkerProcess(arch="sm_90", deadlines=Deadlines(step_s=120))
+worker = WorkerProcess(WorkerSettings("sm_90"), Deadlines(step_s=120))
 worker.ask(Check(sleeps.reference, numerics=False), say_pid)
 """
 
@@ -51,7 +52,7 @@ def _no_device(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture
 def worker() -> Iterator[WorkerProcess]:
-    with WorkerProcess(arch="sm_90", deadlines=GENEROUS) as worker:
+    with WorkerProcess(SETTINGS, GENEROUS) as worker:
         yield worker
 
 
@@ -200,7 +201,7 @@ def test_worker_that_does_not_start_is_killed_at_its_own_deadline() -> None:
     deadlines = Deadlines(step_s=120, start_s=0.0)
 
     with (
-        WorkerProcess(arch="sm_90", deadlines=deadlines) as worker,
+        WorkerProcess(SETTINGS, deadlines) as worker,
         pytest.raises(LostCase, match="no sign of life for 0 s in step 'start'") as caught,
     ):
         worker.ask(Describe())

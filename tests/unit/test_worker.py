@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -27,6 +28,7 @@ from pytest_rmsperf.messages import (
     Refusal,
     Reply,
     Request,
+    WorkerSettings,
 )
 from pytest_rmsperf.worker import Worker
 
@@ -74,19 +76,31 @@ def reference(variant: str) -> CaseReference:
     return CaseReference(FAULTY.folder, variant, Submission.DIRECT, PROBLEM)
 
 
-@pytest.fixture
-def worker(
+@pytest.fixture(autouse=True)
+def _nothing_to_run_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Asker]:
-    """A worker that finds no device and compiles for sm_90."""
+) -> None:
     monkeypatch.setattr("pytest_rmsperf.worker.why_no_device", lambda: "switched off")
+    monkeypatch.setattr("pytest_rmsperf.worker.why_no_emulation", lambda: "no C++ compiler")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cubins"))
+
+
+@contextmanager
+def started(settings: WorkerSettings) -> Iterator[Asker]:
+    """A worker with these settings."""
     mine, its = Pipe()
-    thread = Thread(target=Worker(its, "sm_90").serve, daemon=True)
+    thread = Thread(target=Worker(its, settings).serve, daemon=True)
     thread.start()
     with mine:
         yield Asker(mine, thread)
     thread.join(WAIT_S)
+
+
+@pytest.fixture
+def worker() -> Iterator[Asker]:
+    """A worker that finds no device of either kind and compiles for sm_90."""
+    with started(WorkerSettings("sm_90")) as asker:
+        yield asker
 
 
 def test_machine_without_a_device_says_why_and_names_the_compiler(worker: Asker) -> None:
@@ -94,6 +108,7 @@ def test_machine_without_a_device_says_why_and_names_the_compiler(worker: Asker)
 
     assert isinstance(machine, Machine)
     assert (machine.device, machine.why_no_device) == (None, "switched off")
+    assert (machine.emulated, machine.why_no_emulation) == (None, "no C++ compiler")
     assert machine.compiler == find_toolchain().identity
 
 
@@ -199,7 +214,7 @@ def test_refusal_is_not_blamed_on_the_case_before_it(worker: Asker) -> None:
     ("request_", "step"),
     [
         (Measure((reference("sound"),), Protocol()), "prepare"),
-        (Launch(reference("sound"), PROBLEM, {}), "launch"),
+        (Launch(reference("sound"), PROBLEM, {}), "compile"),
     ],
     ids=["measure", "launch"],
 )
@@ -231,12 +246,9 @@ def test_device_that_is_gone_is_told_and_never_replaced_by_a_profile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pytest_rmsperf.worker.why_no_device", lambda: "CUDA_ERROR_NO_DEVICE")
-    mine, its = Pipe()
-    thread = Thread(target=Worker(its, "sm_90", needs_device=True).serve, daemon=True)
-    thread.start()
 
-    with mine:
-        refusal = Asker(mine, thread).refusal(Check(reference("sound"), numerics=True))
+    with started(WorkerSettings("sm_90", needs_device=True)) as worker:
+        refusal = worker.refusal(Check(reference("sound"), numerics=True))
 
     assert refusal.message.startswith("the device is gone: CUDA_ERROR_NO_DEVICE, and this run ")
     assert (refusal.case_id, refusal.fatal) == ("", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,8 +13,16 @@ import pytest
 from pytest_rmsperf import Case, Precision, Problem
 from pytest_rmsperf.accuracy import Comparison, Numerics
 from pytest_rmsperf.campaign import Say
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
-from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.checks import (
+    CheckedCase,
+    EmulatedMachine,
+    Failure,
+    Machine,
+    SessionResult,
+    Stage,
+)
+from pytest_rmsperf.emulation import Emulation
+from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule, check_residency
 from pytest_rmsperf.samples import Samples
@@ -26,6 +35,7 @@ Value = TypeVar("Value")
 
 KERNEL = CompiledKernel("scale_rows", 40, 16, 0, 0, 0)
 COMPILER = (("nvrtc", "13.0.88"),)
+IDENTITY = DeviceIdentity("NVIDIA H200", 132, "9.0", 143771)
 COMPILED = CompiledModule("scalar.cu", COMPILER, "key", b"", (KERNEL,), from_cache=False)
 
 
@@ -47,7 +57,8 @@ class H200:
 class ScriptedInstrument:
     """Answers by the script; a key of one of its tables means every case id that it is part of."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._settings = settings
         self._script = json.loads((folder / "script.json").read_text(encoding="utf-8"))
         self._calls = folder / "calls.txt"
         self._session = 0
@@ -55,14 +66,20 @@ class ScriptedInstrument:
     def machine(self) -> Machine:
         name = self._script["device"]
         if name is None:
-            return Machine(None, "none in the script", COMPILER)
+            return Machine(None, "none in the script", COMPILER, emulated=self._emulated())
         device = DeviceRecord(
-            identity=DeviceIdentity(name, 132, "9.0", 143771),
+            identity=replace(IDENTITY, name=name),
             uuid="GPU-of-the-script",
             cuda="13.0",
             state=DeviceState(driver="580.159"),
         )
         return Machine(device, None, COMPILER, packages=(("numpy", "2.4.6"),))
+
+    def _emulated(self) -> EmulatedMachine | None:
+        possible = self._script["emulated"]
+        if not possible or self._settings.usable_device is DeviceChoice.CUDA:
+            return None
+        return EmulatedMachine(IDENTITY, "g++ 12.2.0", self._settings.schedules)
 
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         self._note(f"check {case.id}{' with numerics' if numerics else ''}")
@@ -70,7 +87,7 @@ class ScriptedInstrument:
             raise KeyboardInterrupt
         plan = case.variant.plan(case.problem, H200())
         residency = check_residency(plan, COMPILED, H200(), source="computed")
-        answer = self._numerics() if numerics and self._script["device"] else None
+        answer = self._numerics(case.problem) if numerics else None
         stage, message = self._entry("failed", case.id, ("", ""))
         failure = Failure(Stage(stage), message) if stage else None
         if failure is not None and failure.stage is not Stage.NUMERICS:
@@ -105,11 +122,16 @@ class ScriptedInstrument:
         completions = protocol.blocks * protocol.completions_per_block
         return Samples(case_id, 120, (device_ns,) * protocol.blocks, (completion_ns,) * completions)
 
-    def _numerics(self) -> Numerics:
+    def _numerics(self, problem: Problem) -> Numerics | None:
+        machine = self.machine()
+        if machine.device is None and machine.emulated is None:
+            return None
         right = Comparison(
             "counting", "y", Precision.FLOAT64, 1e-8, (0, 1), 2.0, 2.0, 1e-6, 0, 16384, None
         )
-        return Numerics((right,), launches=51, reference_error=1e-8)
+        schedules = self._settings.schedules
+        emulation = Emulation(problem.label, schedules) if machine.emulated else None
+        return Numerics((right,), launches=51, reference_error=1e-8, emulation=emulation)
 
     def _entry(self, table: str, case_id: str, default: Value) -> Value:
         entries: dict[str, Value] = self._script[table]
@@ -125,4 +147,5 @@ def pytest_rmsperf_instrument(
 ) -> ScriptedInstrument | None:
     """Answer from the script; a project without one is measured for real."""
     folder = config.rootpath
-    return ScriptedInstrument(folder) if (folder / "script.json").exists() else None
+    is_scripted = (folder / "script.json").exists()
+    return ScriptedInstrument(folder, settings) if is_scripted else None

@@ -1,4 +1,7 @@
-"""Outputs against the reference: on poisoned memory, for every input set of the operator."""
+"""Outputs against the reference: on poisoned memory, for every input set of the operator.
+
+It knows devices only through `pytest_rmsperf.execution`, and so checks emulated ones alike.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision, Tolerance
-from pytest_rmsperf.cases import Case, InputSet
-from pytest_rmsperf.device.launcher import Invocation, LoadedModule
-from pytest_rmsperf.device.memory import DeviceMemory
+from pytest_rmsperf.cases import Case, InputSet, Submission, Variant, identity
 from pytest_rmsperf.errors import OperatorError
+from pytest_rmsperf.execution import Loaded, Prepared
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.resources import check_residency
 
@@ -22,17 +24,14 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-# Launches after the first that must give the same bits: enough for a kernel that resets its
-# barriers wrongly to hang or to err, and 5 ms for the slowest case of the bundled operator (H200).
-REPEATED_LAUNCHES = 50
-
-
 # Elements compared at a time: float64 copies of so many stay in a core's cache. Eight million
 # elements took 0.17 s in pieces and 1.16 s at once.
 CHUNK = 1 << 16
 
 OUTSIDE = "a write just outside the buffer"
 OVERWRITTEN = "a write to the input"
+
+Notify = Callable[[str], None]
 
 
 class References:
@@ -50,20 +49,29 @@ class References:
         return self._inputs[key]
 
     def get(self, case: Case, inputs: InputSet, problem: Problem, precision: Precision) -> Arrays:
-        """Return the operator's reference of `inputs` on `problem` in `precision`."""
+        """Return the operator's reference of `inputs` on `problem` in `precision`.
+
+        Raises OperatorError where a package that the reference imports is missing.
+        """
         key = (str(case.operator.folder), inputs.name, problem.label, precision)
         if key not in self._known:
             arrays = self.inputs(case, inputs, problem)
-            self._known[key] = case.operator.reference(arrays, precision)
+            try:
+                self._known[key] = case.operator.reference(arrays, precision)
+            except ImportError as error:
+                raise OperatorError(
+                    f"no reference: that of {case.operator.name} cannot be imported: {error}\n"
+                    'install what it imports; torch comes with: pip install "pytest-rmsperf[torch]"'
+                ) from error
         return self._known[key]
 
-    def error(self, case: Case, inputs: InputSet) -> float:
-        """Return the float32 reference's own largest error against float64 on the case's problem.
+    def error(self, case: Case, inputs: InputSet, problem: Problem) -> float:
+        """Return the float32 reference's own largest error against float64 on `problem`.
 
         It says how much of a kernel's error float32 arithmetic alone explains.
         """
         truth, rough = (
-            self.get(case, inputs, case.problem, precision)
+            self.get(case, inputs, problem, precision)
             for precision in (Precision.FLOAT64, Precision.FLOAT32)
         )
         tolerance = case.operator.tolerance
@@ -152,57 +160,95 @@ def _in_words(got: Array, want: Array, wrong: int) -> str:
     return f"{wrong} elements outside the tolerance"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedInputs:
+    """What one input set brought on one problem."""
+
+    comparisons: tuple[Comparison, ...]
+    launches: int
+
+
+# What is known of a variant by a submission on an input set of a problem.
+Known = dict[tuple[Variant, Submission, str, str], CheckedInputs]
+
+
 def check_numerics(
-    case: Case, module: LoadedModule, references: References, notify: Callable[[str], None]
+    case: Case,
+    loaded: Loaded,
+    references: References,
+    notify: Notify,
+    *,
+    stand_in: Callable[[Problem], Problem] = identity,
+    known: Known | None = None,
 ) -> Numerics:
     """Launch the case on each input set and compare; every launch is checked for residency first.
 
-    Raises GateFailure when a launch is not resident and DeviceError when one fails.
+    Each problem is replaced by its `stand_in`. `known` is for a device on which the same launch
+    gives the same result for certain: what is in it is not launched again, what is new is added.
+    Raises GateFailure when a launch is not resident or an emulated one is at fault, and DeviceError
+    when one fails.
     """
-    comparisons: list[Comparison] = []
-    launches = 0
+    first = case.operator.input_sets[0]
     notify("reference")
-    error = references.error(case, case.operator.input_sets[0])
+    error = references.error(case, first, stand_in(first.problem(case.problem)))
+    results = {} if known is None else known
+    checked, launches = [], 0
     for inputs in case.operator.input_sets:
-        problem = inputs.problem(case.problem)
-        notify(f"reference of {inputs.name}")
-        want = references.get(case, inputs, problem, inputs.precision)
-        notify(f"launch on {inputs.name}")
-        arrays = references.inputs(case, inputs, problem)
-        invocation = prepare(case, problem, module, arrays)
-        memory = invocation.memory
-        invocation.run()
-        got = memory.outputs()
-        if want.keys() != got.keys():
-            raise OperatorError(
-                f"the reference of {case.operator.name} gives {sorted(want)}, its outputs are "
-                f"{sorted(got)}"
-            )
-        comparisons += [
-            compare(name, got[name], want[name], case=case, inputs=inputs) for name in want
-        ]
-        launches += 1
-        if inputs is case.operator.input_sets[0]:
-            invocation.complete(REPEATED_LAUNCHES)
-            launches += REPEATED_LAUNCHES
-            comparisons += _changed(got, memory.outputs(), inputs)
-        comparisons += [_broken(name, OUTSIDE, inputs) for name in memory.damaged()]
-        comparisons += [_broken(name, OVERWRITTEN, inputs) for name in memory.overwritten(arrays)]
-    return Numerics(tuple(comparisons), launches, reference_error=error)
+        problem = stand_in(inputs.problem(case.problem))
+        key = (case.variant, case.submission, inputs.name, problem.label)
+        if key not in results:
+            results[key] = _check_inputs(case, inputs, problem, loaded, references, notify)
+            launches += results[key].launches
+        checked.append(results[key])
+    comparisons = tuple(one for each in checked for one in each.comparisons)
+    return Numerics(comparisons, launches, reference_error=error)
 
 
-def prepare(case: Case, problem: Problem, module: LoadedModule, arrays: Arrays) -> Invocation:
+def _check_inputs(
+    case: Case,
+    inputs: InputSet,
+    problem: Problem,
+    loaded: Loaded,
+    references: References,
+    notify: Notify,
+) -> CheckedInputs:
+    notify(f"reference of {inputs.name}")
+    want = references.get(case, inputs, problem, inputs.precision)
+    notify(f"launch on {inputs.name}")
+    arrays = references.inputs(case, inputs, problem)
+    prepared = prepare(case, problem, loaded, arrays)
+    memory = prepared.memory
+    prepared.run()
+    got = memory.outputs()
+    if want.keys() != got.keys():
+        raise OperatorError(
+            f"the reference of {case.operator.name} gives {sorted(want)}, its outputs are "
+            f"{sorted(got)}"
+        )
+    comparisons = [compare(name, got[name], want[name], case=case, inputs=inputs) for name in want]
+    repeated = 0
+    if inputs is case.operator.input_sets[0]:
+        for count in prepared.repeats():
+            repeated += count
+            notify(f"launch on {inputs.name}")  # the deadline is one of a batch, not of all
+            comparisons += _changed(got, memory.outputs(), inputs, repeated)
+    comparisons += [_broken(name, OUTSIDE, inputs) for name in memory.damaged()]
+    comparisons += [_broken(name, OVERWRITTEN, inputs) for name in memory.overwritten(arrays)]
+    return CheckedInputs(tuple(comparisons), 1 + repeated)
+
+
+def prepare(case: Case, problem: Problem, loaded: Loaded, arrays: Arrays) -> Prepared:
     """Make `case` ready to run on `problem`: resident, inputs uploaded, the rest poisoned."""
-    plan = case.variant.plan(problem, module)
-    check_residency(plan, module.module, module, source="driver").require()
+    plan = case.variant.plan(problem, loaded)
+    check_residency(plan, loaded.module, loaded, source=loaded.capacity_source).require()
     buffers = (*case.operator.tensors(problem), *plan.buffers)
-    memory = DeviceMemory.of(buffers, module.context)
-    memory.upload(dict(arrays))
-    return Invocation(plan, case.submission, module, memory)
+    prepared = loaded.prepare(plan, case.submission, buffers)
+    prepared.memory.upload(dict(arrays))
+    return prepared
 
 
-def _changed(first: Arrays, later: Arrays, inputs: InputSet) -> list[Comparison]:
-    """Return a failed comparison for each output that repeated launches did not reproduce."""
+def _changed(first: Arrays, later: Arrays, inputs: InputSet, launches: int) -> list[Comparison]:
+    """Return a failed comparison for each output that `launches` more did not reproduce."""
     import numpy
 
     failed = []
@@ -224,7 +270,7 @@ def _changed(first: Arrays, later: Arrays, inputs: InputSet) -> list[Comparison]
                 allowed=0.0,
                 wrong=int(differs.sum()),
                 elements=mine.size,
-                problem=f"after {REPEATED_LAUNCHES} more launches on the same input other bits",
+                problem=f"after {launches} more launches on the same input other bits",
             )
         )
     return failed

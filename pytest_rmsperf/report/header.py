@@ -1,0 +1,42 @@
+"""What the head of a run says of the machine: the device, or what stands for it, and how much."""
+
+from __future__ import annotations
+
+from pytest_rmsperf.checks import EmulatedMachine, Machine
+
+
+def header(machine: Machine, *, arch: str, settings: str) -> list[str]:
+    """Return the lines of the report header; `settings` is what they are, in words."""
+    compiler = ", ".join(f"{name} {value}" for name, value in machine.compiler)
+    lines = [
+        f"rmsperf device: {device(machine, arch)}",
+        f"rmsperf compiler: {compiler}",
+        f"rmsperf: {settings}",
+    ]
+    lines += [f"rmsperf WARNING: {text}" for text in machine.warnings]
+    others = machine.device.state.other_processes if machine.device else None
+    if others:
+        lines.append(f"rmsperf WARNING: {len(others)} other processes are on the device")
+    return lines
+
+
+def device(machine: Machine, arch: str) -> str:
+    """Say what the run happens on, and what it can therefore not say."""
+    if machine.device is not None:
+        return machine.device.describe()
+    if machine.emulated is not None:
+        return _emulated(machine.emulated, machine.why_no_device)
+    no_emulation = machine.why_no_emulation
+    neither = f", and no emulated one: {no_emulation}" if no_emulation else ""
+    return (
+        f"NONE: {machine.why_no_device}{neither}. Nothing will be launched or timed; "
+        f"compiling for {arch}"
+    )
+
+
+def _emulated(emulated: EmulatedMachine, why_no_device: str | None) -> str:
+    return (
+        f"EMULATED {emulated.identity.name} on this CPU ({emulated.compiler}; {why_no_device}): "
+        f"numerics and barriers are checked by {emulated.schedules}; nothing is timed, nothing "
+        "enters a baseline"
+    )

@@ -1,0 +1,58 @@
+"""The head of a run: what it happens on, and what it can therefore not say."""
+
+from __future__ import annotations
+
+from pytest_rmsperf.checks import EmulatedMachine, Machine
+from pytest_rmsperf.emulation import Schedules
+from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.report.header import header
+
+H100 = DeviceIdentity("NVIDIA H100 80GB HBM3", 132, "9.0", 81_559)
+NO_DRIVER = "no driver: libcuda.so.1"
+
+
+def first_line(machine: Machine) -> str:
+    return header(machine, arch="sm_90", settings="as they are")[0]
+
+
+def test_a_device_is_described() -> None:
+    device = DeviceRecord(H100, "GPU-1", "13.0", DeviceState("580.159"))
+
+    assert first_line(Machine(device, None)) == (
+        "rmsperf device: NVIDIA H100 80GB HBM3 (132 SMs, 81559 MiB, compute capability 9.0), "
+        "driver 580.159, CUDA 13.0"
+    )
+
+
+def test_an_emulated_device_is_loud_about_what_it_is_and_what_it_cannot_do() -> None:
+    emulated = EmulatedMachine(H100, "g++ 12.2.0", Schedules(0, 4))
+
+    assert first_line(Machine(None, NO_DRIVER, emulated=emulated)) == (
+        "rmsperf device: EMULATED NVIDIA H100 80GB HBM3 on this CPU (g++ 12.2.0; no driver: "
+        "libcuda.so.1): numerics and barriers are checked by 4 schedules, seeds 0 to 3; nothing "
+        "is timed, nothing enters a baseline"
+    )
+
+
+def test_neither_device_gives_both_reasons() -> None:
+    machine = Machine(None, NO_DRIVER, why_no_emulation="no C++ compiler: g++")
+
+    assert first_line(machine) == (
+        "rmsperf device: NONE: no driver: libcuda.so.1, and no emulated one: no C++ compiler: g++. "
+        "Nothing will be launched or timed; compiling for sm_90"
+    )
+
+
+def test_an_emulated_device_that_nobody_looked_for_is_not_missed() -> None:
+    assert first_line(Machine(None, "none")) == (
+        "rmsperf device: NONE: none. Nothing will be launched or timed; compiling for sm_90"
+    )
+
+
+def test_compiler_and_settings_have_lines_of_their_own() -> None:
+    machine = Machine(None, "none", (("nvrtc", "13.0.88"), ("cccl", "3.0")))
+
+    assert header(machine, arch="sm_90", settings="as they are")[1:] == [
+        "rmsperf compiler: nvrtc 13.0.88, cccl 3.0",
+        "rmsperf: as they are",
+    ]
