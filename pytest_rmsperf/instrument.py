@@ -27,7 +27,7 @@ from pytest_rmsperf.messages import (
     ReadState,
     WorkerSettings,
 )
-from pytest_rmsperf.supervisor import Deadlines, LostCase, WorkerProcess
+from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase, WorkerProcess
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays
@@ -38,11 +38,18 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 LOCK_SECONDS = 1800.0
+MEND = "mend what the message names, then: pytest --rmsperf --lf"
 SANITIZE = "run the case alone under compute-sanitizer to find the access or the barrier at fault"
 SLOW_OR_ENDLESS = (
     "find the loop that never ends; a kernel that is only slow to emulate needs a smaller problem "
     "(emulate_as of the operator) or more time: --rmsperf-deadline=SECONDS"
 )
+DEAD_EMULATOR = (
+    "if it was killed for want of memory, let a smaller problem stand in (emulate_as of the "
+    "operator); else the emulated device is at fault: report it with the kernel"
+)
+ON_CUDA = {Loss.DEVICE: SANITIZE, Loss.SILENCE: SANITIZE, Loss.CRASH: SANITIZE}
+EMULATED = {Loss.SILENCE: SLOW_OR_ENDLESS, Loss.CRASH: DEAD_EMULATOR}
 _STAGES = {stage.value: stage for stage in Stage}
 
 
@@ -104,12 +111,12 @@ class WorkerInstrument:
         return SessionResult({}, failures)
 
     def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
-        """Launch once in the checking worker; GateFailure with its verdict, or how it was lost."""
+        """Launch once in the checking worker; GateFailure says why not, or how it was lost."""
         request = Launch(case.reference, problem, dict(inputs))
         try:
             return cast("Arrays", self._checking_worker().ask(request))
         except LostCase as lost:
-            if lost.is_verdict:
+            if lost.loss in (Loss.VERDICT, Loss.REFUSAL):
                 raise GateFailure(str(lost)) from lost
             self._discard_worker()
             raise GateFailure(self._failure(lost, case.id, Stage.NUMERICS).message) from lost
@@ -123,10 +130,8 @@ class WorkerInstrument:
 
     def _failure(self, lost: LostCase, case_id: str, stage: Stage) -> Failure:
         """Return a lost worker as the failure of the case it was lost on."""
-        remedy = "mend what the message names, then: pytest --rmsperf --lf"
-        if lost.native:
-            emulated = self._settings.device is DeviceChoice.EMULATED
-            remedy = SLOW_OR_ENDLESS if emulated else SANITIZE
+        emulated = self._settings.device is DeviceChoice.EMULATED
+        remedy = (EMULATED if emulated else ON_CUDA).get(lost.loss, MEND)
         text = f"lost: {case_id} in step '{lost.step}': {lost}\n{remedy}"
         return Failure(stage, text, fatal=True)
 

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
 from multiprocessing import Pipe
 from typing import IO
 
@@ -27,21 +28,25 @@ STDERR_LINES = 24
 OnProgress = Callable[[Progress], None]
 
 
+class Loss(Enum):
+    """How a worker lost a case, by which a person knows where to look."""
+
+    VERDICT = auto()  # the gate says no, and the worker is well
+    REFUSAL = auto()  # what was asked for cannot be done, and the worker is well
+    DEVICE = auto()  # the device failed, or would not
+    SILENCE = auto()  # killed at its deadline
+    CRASH = auto()  # by a signal, or in the driver: a kernel's fault, not that of Python code
+    EXIT = auto()  # Python code ended it
+
+
 class LostCase(WorkerError):
-    """A worker gave up, died or was killed while it worked on `case_id`.
+    """A worker gave up, died or was killed while it worked on `case_id`; `loss` says which."""
 
-    `native` says that a kernel or the driver is at fault, and not Python code; `is_verdict` that
-    the worker is well and the message a verdict of the gate.
-    """
-
-    def __init__(
-        self, message: str, *, case_id: str, step: str, native: bool, is_verdict: bool = False
-    ) -> None:
+    def __init__(self, message: str, *, case_id: str, step: str, loss: Loss) -> None:
         super().__init__(message)
         self.case_id = case_id
         self.step = step
-        self.native = native
-        self.is_verdict = is_verdict
+        self.loss = loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,7 @@ class WorkerProcess:
                 reply.message,
                 case_id=reply.case_id,
                 step=reply.step,
-                native=reply.fatal,
-                is_verdict=reply.is_verdict,
+                loss=_loss(reply),
             )
         assert isinstance(reply, Answer)
         return reply.value
@@ -121,12 +125,12 @@ class WorkerProcess:
         raise self._lost(
             f"no sign of life for {seconds:g} s in step '{self._last.step}': killed "
             "(a barrier that waits for ever, or a kernel that never ends)",
-            native=True,
+            Loss.SILENCE,
         )
 
-    def _lost(self, message: str, *, native: bool) -> LostCase:
+    def _lost(self, message: str, loss: Loss) -> LostCase:
         text = message + self._stderr_tail()
-        return LostCase(text, case_id=self._last.case_id, step=self._last.step, native=native)
+        return LostCase(text, case_id=self._last.case_id, step=self._last.step, loss=loss)
 
     def _obituary(self) -> LostCase:
         step = self._last.step
@@ -134,9 +138,10 @@ class WorkerProcess:
             code = self._process.wait(timeout=ABORT_SECONDS)
         except subprocess.TimeoutExpired:
             self._kill()
-            return self._lost(f"the worker closed its connection in step '{step}'", native=True)
+            return self._lost(f"the worker closed its connection in step '{step}'", Loss.CRASH)
         how = _signal_name(-code) if code < 0 else f"exit code {code}"
-        return self._lost(f"the worker died in step '{step}' with {how}", native=code < 0)
+        loss = Loss.CRASH if code < 0 else Loss.EXIT
+        return self._lost(f"the worker died in step '{step}' with {how}", loss)
 
     def _abort(self) -> None:
         """Ask for a stack dump, then kill: a native hang answers to nothing else."""
@@ -163,6 +168,12 @@ class WorkerProcess:
         self._stderr.seek(0)
         lines = self._stderr.read().decode(errors="replace").splitlines()[-STDERR_LINES:]
         return "".join(f"\n  worker     {line}" for line in lines)
+
+
+def _loss(refusal: Refusal) -> Loss:
+    if refusal.is_verdict:
+        return Loss.VERDICT
+    return Loss.DEVICE if refusal.fatal else Loss.REFUSAL
 
 
 def _signal_name(number: int) -> str:

@@ -23,7 +23,7 @@ from pytest_rmsperf.messages import (
     WorkerSettings,
 )
 from pytest_rmsperf.samples import Samples
-from pytest_rmsperf.supervisor import Deadlines, LostCase
+from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)
@@ -179,7 +179,10 @@ def faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
         ids = [case_of(one).id for one in lost]
         losses = {
             one: LostCase(
-                "no sign", case_id=one if case_id is None else case_id, step="time", native=True
+                "no sign",
+                case_id=one if case_id is None else case_id,
+                step="time",
+                loss=Loss.SILENCE,
             )
             for one in ids
         }
@@ -287,7 +290,7 @@ def test_worker_that_dies_of_the_last_look_at_the_device_keeps_its_samples(
     def ask(self: FakeWorker, request: Request, on_progress: object = None) -> object:
         asked.append(request)
         if isinstance(request, ReadState) and any(isinstance(one, Measure) for one in asked):
-            raise LostCase("NVML hangs", case_id="", step="start", native=True)
+            raise LostCase("NVML hangs", case_id="", step="start", loss=Loss.SILENCE)
         return answer(self, request, on_progress)
 
     monkeypatch.setattr(FakeWorker, "ask", ask)

@@ -15,7 +15,7 @@ from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecor
 from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.messages import Describe, Request, WorkerSettings
-from pytest_rmsperf.supervisor import Deadlines, LostCase
+from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 SOUND = FAULTY.cases()[0]
@@ -63,14 +63,8 @@ def use(monkeypatch: pytest.MonkeyPatch, workers: Workers) -> Workers:
     return workers
 
 
-def lost(*, native: bool = False, is_verdict: bool = False) -> LostCase:
-    return LostCase(
-        "deadlock\nmend it",
-        case_id=SOUND.id,
-        step="launch",
-        native=native,
-        is_verdict=is_verdict,
-    )
+def lost(loss: Loss) -> LostCase:
+    return LostCase("deadlock\nmend it", case_id=SOUND.id, step="launch", loss=loss)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +82,7 @@ def test_later_workers_keep_to_the_device_that_the_run_began_on(
     machine: Machine,
     later: WorkerSettings,
 ) -> None:
-    workers = use(monkeypatch, Workers(machine, lost()))
+    workers = use(monkeypatch, Workers(machine, lost(Loss.EXIT)))
     instrument.machine()
 
     for _ in range(2):
@@ -108,10 +102,11 @@ def test_nothing_is_locked_for_an_emulated_device(
     assert list(tmp_path.rglob("*.lock")) == []
 
 
-def test_verdict_on_a_launch_fails_the_test_as_it_is_and_keeps_the_worker(
-    monkeypatch: pytest.MonkeyPatch, instrument: WorkerInstrument
+@pytest.mark.parametrize("loss", [Loss.VERDICT, Loss.REFUSAL])
+def test_a_well_workers_answer_to_a_launch_fails_the_test_as_it_is_and_keeps_the_worker(
+    monkeypatch: pytest.MonkeyPatch, instrument: WorkerInstrument, loss: Loss
 ) -> None:
-    workers = use(monkeypatch, Workers(EMULATED, lost(is_verdict=True)))
+    workers = use(monkeypatch, Workers(EMULATED, lost(loss)))
 
     with pytest.raises(GateFailure, match=r"^deadlock\nmend it$"):
         instrument.launch(SOUND, SOUND.problem, {})
@@ -120,20 +115,26 @@ def test_verdict_on_a_launch_fails_the_test_as_it_is_and_keeps_the_worker(
 
 
 @pytest.mark.parametrize(
-    ("machine", "remedy"),
+    ("machine", "loss", "remedy"),
     [
-        (CUDA, "run the case alone under compute-sanitizer "),
-        (EMULATED, "find the loop that never ends; a kernel that is only slow to emulate needs "),
+        (CUDA, Loss.SILENCE, "run the case alone under compute-sanitizer "),
+        (CUDA, Loss.DEVICE, "run the case alone under compute-sanitizer "),
+        (CUDA, Loss.CRASH, "run the case alone under compute-sanitizer "),
+        (CUDA, Loss.EXIT, "mend what the message names"),
+        (EMULATED, Loss.SILENCE, "find the loop that never ends; a kernel that is only slow to "),
+        (EMULATED, Loss.DEVICE, "mend what the message names"),
+        (EMULATED, Loss.CRASH, "if it was killed for want of memory, let a smaller problem "),
+        (EMULATED, Loss.EXIT, "mend what the message names"),
     ],
-    ids=["cuda", "emulated"],
 )
-def test_remedy_for_a_kernel_that_does_not_end_fits_the_device(
+def test_remedy_for_a_lost_worker_fits_the_device_and_the_loss(
     monkeypatch: pytest.MonkeyPatch,
     instrument: WorkerInstrument,
     machine: Machine,
+    loss: Loss,
     remedy: str,
 ) -> None:
-    use(monkeypatch, Workers(machine, lost(native=True)))
+    use(monkeypatch, Workers(machine, lost(loss)))
     instrument.machine()
 
     with pytest.raises(GateFailure) as caught:

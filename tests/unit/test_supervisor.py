@@ -18,7 +18,7 @@ from pytest_rmsperf import supervisor
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import CheckedCase, Machine
 from pytest_rmsperf.messages import Check, Describe, Progress, WorkerSettings
-from pytest_rmsperf.supervisor import Deadlines, LostCase, WorkerProcess
+from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase, WorkerProcess
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)
@@ -129,8 +129,8 @@ def test_dead_worker_is_told_with_case_step_and_cause(
 ) -> None:
     lost = lose(worker, variant)
 
-    native = variant == "crashes"
-    assert (lost.case_id, lost.step, lost.native) == (f"faulty/{variant}-direct/3", "plan", native)
+    loss = Loss.CRASH if variant == "crashes" else Loss.EXIT
+    assert (lost.case_id, lost.step, lost.loss) == (f"faulty/{variant}-direct/3", "plan", loss)
     assert str(lost).splitlines()[0] == obituary
 
 
@@ -218,7 +218,7 @@ def test_refusal_is_raised_with_its_case_and_step_and_the_worker_lives_on(
     with pytest.raises(LostCase, match="an operator is a folder with that file") as caught:
         worker.ask(Check(nowhere, numerics=False))
 
-    assert (caught.value.case_id, caught.value.native) == ("", False)
+    assert (caught.value.case_id, caught.value.loss) == ("", Loss.REFUSAL)
     assert worker.ask(check("sound"))
 
 
