@@ -131,6 +131,15 @@ class Checker:
         assert not isinstance(loaded, LoadedModule)
         return loaded
 
+    def loaded_for(self, case: Case, notify: Notify) -> LoadedModule | EmulatedModule:
+        """Return the case's variant on the target; `notify` is told of launches that take long."""
+        loaded = self.loaded(case.variant)
+        if not isinstance(loaded, LoadedModule):
+            loaded.progress = lambda done, blocks: notify(
+                case.id, f"launch, {done} of {blocks} blocks"
+            )
+        return loaded
+
     def capacity(self, variant: Variant) -> Capacity:
         """Return what the CUDA driver says of a variant, else what its arch's profile does.
 
@@ -176,8 +185,7 @@ class Checker:
         """Check the numerics of the problem that stands for the case's, and say which it was."""
         announce = partial(notify, case.id)
         announce("compile for the emulated device")
-        module = self.emulated(case.variant)
-        module.progress = lambda done, blocks: announce(f"launch, {done} of {blocks} blocks")
+        module = self.loaded_for(case, notify)
         stand_in = case.operator.emulate_as
         emulation = Emulation(stand_in(case.problem).label, device.schedules)
         try:

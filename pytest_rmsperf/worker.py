@@ -155,7 +155,7 @@ class Worker:
     def _launch(self, request: messages.Launch) -> dict[str, object]:
         case = request.case.resolve()
         self._place.notify(case.id, "compile")
-        module = self._checker.loaded(case.variant)
+        module = self._checker.loaded_for(case, self._place.notify)
         self._place.notify(case.id, "launch")
         prepared = prepare(case, request.problem, module, request.inputs)
         prepared.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from pytest_rmsperf.messages import (
     Describe,
     Launch,
     Measure,
+    Progress,
     Refusal,
     Reply,
     Request,
@@ -49,8 +50,8 @@ class FakeDevice:
         assert schedules == SCHEDULES
         return cls(profile)
 
-    def load(self, *_: object) -> str:
-        return "a module"
+    def load(self, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(progress=None)
 
 
 class PreparedCase:
@@ -138,6 +139,22 @@ def test_launch_on_the_emulated_device_gives_its_outputs(
     assert isinstance(reply, Answer)
     assert isinstance(reply.value, dict)
     assert list(reply.value) == ["y"]
+
+
+def test_launch_that_takes_long_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def launch_slowly(*arguments: Any) -> PreparedCase:
+        *_, module, _ = arguments
+        module.progress(3, 8)
+        return PreparedCase()
+
+    monkeypatch.setattr("pytest_rmsperf.worker.prepare", launch_slowly)
+    mine, its = Pipe()
+
+    with mine, its:
+        Worker(its, WorkerSettings("sm_90", DeviceChoice.AUTO, SCHEDULES))._reply(LAUNCH)
+        said = [mine.recv() for _ in range(3)]
+
+    assert said[-1] == Progress("faulty/sound-direct/3", "launch, 3 of 8 blocks")
 
 
 @pytest.mark.parametrize(
