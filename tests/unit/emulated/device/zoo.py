@@ -1,0 +1,98 @@
+"""A kernel of the zoo: how it is launched, what it shall give, and what betrays its mutants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rmsperf.emulated.library import Grid
+from pytest_rmsperf.launch import ScalarArgument
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from pytest_rmsperf.cases import Array
+    from tests.unit.emulated.device.conftest import Argument, Program
+
+    Floats = npt.NDArray[np.float32]
+    Integers = npt.NDArray[np.int32]
+
+SEEDS = range(6)
+CLEAN, WRONG = "clean", "wrong result"
+RACE, BOUNDS, UNWRITTEN = "race", "out of bounds", "uninitialized read"
+RANDOM = np.random.default_rng(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A kernel whose parameters are inputs, the output, counters, scalars, and the mutant.
+
+    `counters` is how many zeroed words it has, which a second launch finds as the first left them;
+    `mutants` says by what each is found for at least one seed, in the order of their numbers. A
+    kernel without any has no such parameter.
+    """
+
+    kernel: str
+    inputs: tuple[Array, ...]
+    want: Array
+    grid: Grid
+    scalars: tuple[int | float | ScalarArgument, ...] = ()
+    mutants: tuple[str, ...] = ()
+    counters: int = 0
+    launches: int = 1
+    tolerance: float = 0.0
+
+    def __str__(self) -> str:
+        return self.kernel
+
+    def outcome(self, program: Program, seed: int, mutant: int = 0) -> str:
+        """Return the kind of the first fault, or whether the last launch's result is right.
+
+        After a fault the kernel runs once more as it should be: what a fault interrupts must not
+        harm a later launch.
+        """
+        counters = (program.counters(self.counters),) if self.counters else ()
+        inputs = tuple(program.input(one) for one in self.inputs)
+        number = (mutant,) if self.mutants else ()
+        for launch in range(self.launches):
+            y = program.output(self.want.size, self.want.dtype.name)
+            arguments: tuple[Argument, ...] = (*inputs, y, *counters, *self.scalars, *number)
+            fault = program.launch(
+                self.kernel,
+                *arguments,
+                threads=self.grid.threads_per_block,
+                seed=seed + launch,
+                blocks=self.grid.blocks,
+                dynamic_smem_bytes=self.grid.dynamic_smem_bytes,
+                cooperative=self.grid.cooperative,
+                blocks_per_cluster=self.grid.blocks_per_cluster,
+            )
+            if fault is not None:
+                assert mutant == 0 or self.outcome(program, seed) == CLEAN
+                return fault.kind
+        return CLEAN if self._is_right(y.array()) else WRONG
+
+    def _is_right(self, result: Array) -> bool:
+        result = result.reshape(self.want.shape)
+        if not self.tolerance:
+            return np.array_equal(result, self.want)
+        return np.allclose(
+            result.astype(np.float64), self.want, rtol=self.tolerance, atol=self.tolerance
+        )
+
+
+def mutants_of(exhibits: tuple[Exhibit, ...]) -> list[tuple[Exhibit, int]]:
+    """Return every mutant with its kernel."""
+    return [(one, number) for one in exhibits for number in range(1, len(one.mutants) + 1)]
+
+
+def floats(*shape: int) -> Floats:
+    """Return random numbers between 0 and 1."""
+    return RANDOM.random(shape, np.float32)
+
+
+def integers(first: int, end: int, *shape: int) -> Integers:
+    """Return random integers from `first` up to `end`."""
+    return RANDOM.integers(first, end, shape, np.int32)
