@@ -107,10 +107,15 @@ def unclaimed(reports: Iterable[CaseReport]) -> list[str]:
 
 
 def numerics_line(reports: Iterable[CaseReport]) -> str | None:
-    """Return the largest relative error of all cases, and where; None when none was checked."""
-    checked = [one for one in reports if one.checked.numerics is not None]
+    """Return the largest relative error of all cases, and where, or why nothing was launched.
+
+    None when there is nothing to say: no case came so far, which is told elsewhere.
+    """
+    found = list(reports)
+    checked = [one for one in found if one.checked.numerics is not None]
     if not checked:
-        return None
+        why_not = next((one.not_launched for one in found if one.not_launched), None)
+        return f"numerics of 0 cases: {why_not}" if why_not else None
 
     def largest(report: CaseReport) -> float:
         numerics = report.checked.numerics

@@ -193,8 +193,16 @@ def test_the_row_of_a_case_whose_numerics_were_emulated_says_so() -> None:
     assert row(emulated(with_error("a", 1e-7))).verdict == "emulated"
 
 
+def test_where_nothing_could_be_launched_the_numerics_line_says_why() -> None:
+    report = replace(NOT_RUN, not_launched="no CUDA device (none), and no emulated one (no g++)")
+
+    assert numerics_line([report, report]) == (
+        "numerics of 0 cases: no CUDA device (none), and no emulated one (no g++)"
+    )
+
+
 def test_without_numerics_nothing_is_said_of_them() -> None:
-    assert numerics_line([NOT_RUN]) is None
+    assert numerics_line([replace(NOT_RUN, not_launched=None)]) is None
 
 
 def test_a_gain_is_told_with_the_command_that_claims_it(judged: Callable[..., Verdict]) -> None:
