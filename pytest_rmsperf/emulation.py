@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from pytest_rmsperf.errors import SettingError
 
+SEEDS = 2**64  # the emulated device counts in 64 bits
+
 
 @dataclass(frozen=True, slots=True)
 class Schedules:
@@ -18,9 +20,9 @@ class Schedules:
     count: int = 4
 
     def __post_init__(self) -> None:
-        if self.first_seed < 0 or self.count < 1:
+        if not 0 <= self.first_seed < self.first_seed + self.count <= SEEDS:
             raise SettingError(
-                "schedules need a first seed of at least 0 and a count of at least 1, got seed "
+                "schedules need a count of at least 1 and seeds from 0 to 2^64 - 1, got seed "
                 f"{self.first_seed} and {self.count} schedules"
             )
 

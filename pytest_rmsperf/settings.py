@@ -35,6 +35,7 @@ class Settings:
     json: Path | None
 
     def __post_init__(self) -> None:
+        Schedules(self.emulated_seed, self.emulated_schedules)  # refuses seeds that do not exist
         if self.device is not DeviceChoice.EMULATED:
             return
         for option, given, why in (
@@ -44,7 +45,8 @@ class Settings:
         ):
             if given:
                 raise SettingError(
-                    f"--rmsperf-device=emulated contradicts {option}: {why}; leave one of them out"
+                    f"--rmsperf-device=emulated contradicts {option}: {why}; leave one of them "
+                    "out, on the command line or in the ini file"
                 )
 
     @property

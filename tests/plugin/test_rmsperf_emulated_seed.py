@@ -26,3 +26,12 @@ def test_bad_value_is_a_usage_error_with_option_and_value(project: Project, valu
     result.stderr.fnmatch_lines(
         [f"ERROR: --rmsperf-emulated-seed={value}: must be a whole number of at least 0*"]
     )
+
+
+def test_seed_beyond_64_bits_is_a_usage_error(project: Project) -> None:
+    result = project.run("--rmsperf", f"--rmsperf-emulated-seed={2**64}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: schedules need * seeds from 0 to 2^64 - 1, got seed 1844*"]
+    )

@@ -8,13 +8,13 @@ from pytest_rmsperf.emulation import AddressCheck, Emulation, Schedules
 from pytest_rmsperf.errors import SettingError
 
 
-@pytest.mark.parametrize(("first_seed", "count"), [(0, 1), (7, 4)])
+@pytest.mark.parametrize(("first_seed", "count"), [(0, 1), (7, 4), (2**64 - 1, 1)])
 def test_seeds_follow_the_first_one(first_seed: int, count: int) -> None:
     assert list(Schedules(first_seed, count).seeds) == [first_seed + i for i in range(count)]
 
 
-@pytest.mark.parametrize(("first_seed", "count"), [(-1, 1), (0, 0)])
-def test_schedules_that_would_run_nothing_are_refused(first_seed: int, count: int) -> None:
+@pytest.mark.parametrize(("first_seed", "count"), [(-1, 1), (0, 0), (2**64 - 1, 2)])
+def test_schedules_without_a_seed_for_each_launch_are_refused(first_seed: int, count: int) -> None:
     with pytest.raises(SettingError, match=f"got seed {first_seed} and {count} schedules"):
         Schedules(first_seed, count)
 
