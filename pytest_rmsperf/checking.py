@@ -92,7 +92,7 @@ class Checker:
             return (partial(self._numerics, notify=notify),)
         return (
             partial(self._emulate, self.target, notify=notify),
-            partial(self._check_addresses, self.target),
+            partial(self._check_addresses, self.target, notify=notify),
         )
 
     # ---- what cases share -------------------------------------------------------------------
@@ -199,15 +199,25 @@ class Checker:
         return replace(checked, numerics=found, failure=failure)
 
     def _check_addresses(
-        self, device: EmulatedDevice, case: Case, checked: CheckedCase
+        self, device: EmulatedDevice, case: Case, checked: CheckedCase, *, notify: Notify
     ) -> CheckedCase:
         """Check the addresses of the case's variant, which are the same for all its cases."""
+        problems = case.operator.address_problems
+        if not problems:
+            return checked
+        notify(case.id, "launch at address_problems")
         numerics = checked.numerics
         assert numerics is not None
         assert numerics.emulation is not None
-        addresses = self._addresses.get(
-            case.variant, lambda: device.check_addresses(case, self.emulated(case.variant))
-        )
+        try:
+            addresses = self._addresses.get(
+                case.variant, lambda: device.check_addresses(case, self.emulated(case.variant))
+            )
+        except PlanError as error:
+            labels = ", ".join(problem.label for problem in problems)
+            raise PlanError(
+                f"{error}\n  addresses  at {labels}: address_problems of {case.operator.name}"
+            ) from error
         emulation = replace(numerics.emulation, addresses=addresses)
         return replace(checked, numerics=replace(numerics, emulation=emulation))
 

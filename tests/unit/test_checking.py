@@ -240,6 +240,19 @@ def test_a_wrong_address_leaves_the_numerics_that_were_right() -> None:
     assert numerics.passed
 
 
+class Picky(Fake):
+    """A device on which the plan refuses the problems whose addresses are to be checked."""
+
+    def check_addresses(self, case: Case, loaded: FakeModule) -> AddressCheck | None:  # noqa: ARG002
+        raise PlanError("rows must be at most 9, got 70000")
+
+
+def test_a_plan_that_refuses_an_address_problem_is_told_with_where_that_comes_from() -> None:
+    assert message(check(Picky(), LARGE)) == (
+        "rows must be at most 9, got 70000\n  addresses  at 70000: address_problems of faulty"
+    )
+
+
 def test_addresses_of_wrong_numerics_are_not_looked_at() -> None:
     fake = Fake(factor=3.0)
 
