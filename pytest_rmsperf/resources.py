@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pytest_rmsperf.errors import GateFailure
-from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
+from pytest_rmsperf.launch import MAX_THREADS_PER_BLOCK, KernelLaunch, LaunchPlan
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """The resources of one kernel as the compiler reported them, per thread or per block."""
+    """The resources of one kernel as the compiler reported them, per thread or per block.
+
+    `max_threads_per_block` is that of its `__launch_bounds__`, else what every device allows.
+    """
 
     name: str
     registers_per_thread: int
@@ -19,6 +22,7 @@ class CompiledKernel:
     local_bytes: int
     spill_store_bytes: int
     spill_load_bytes: int
+    max_threads_per_block: int = MAX_THREADS_PER_BLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,8 @@ class LaunchResidency:
             f"{launch.threads_per_block} threads and {smem} shared bytes "
             f"({launch.dynamic_smem_bytes} of them dynamic) per block"
         )
+        if launch.threads_per_block > kernel.max_threads_per_block:
+            cost += f"; its __launch_bounds__ allow {kernel.max_threads_per_block} threads"
         units = self.limit_blocks // launch.blocks_per_unit
         plural = "s" if launch.blocks_per_unit > 1 else ""
         return (
@@ -153,11 +159,15 @@ class Residency:
             if broken.blocks_per_sm
             else f"does not fit {self.device}: not even one block per SM"
         )
+        remedy = (
+            "a launch that waits on blocks which are not resident never ends; split its "
+            f"{self.unit}s into more launches or make the block smaller"
+            if broken.blocks_per_sm
+            else "the driver refuses such a launch; make the block smaller"
+        )
         return (
             f"{headline} ({self.source})\n{broken.explain(self.unit)}\n"
-            "a launch that waits on blocks which are not resident never ends; split its "
-            f"{self.unit}s into more launches or make the block smaller, "
-            "then: pytest --rmsperf --lf"
+            f"{remedy}, then: pytest --rmsperf --lf"
         )
 
     def require(self) -> None:

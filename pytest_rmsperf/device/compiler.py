@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 from pytest_rmsperf.device.compiler_cache import CubinCache, Entry, content_key
+from pytest_rmsperf.device.cubin import max_threads_per_block
 from pytest_rmsperf.device.toolchain import INSTALL_EXTRA, Toolchain, cuda_extra, find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
@@ -176,7 +177,16 @@ def _compile(recipe: Recipe, options: Options, tools: Toolchain) -> Entry:
         cubin = Program(_text(recipe), "c++", program_options).compile("cubin", logs=log).code
     except CUDAError as error:
         raise CompileError(_refusal(recipe, str(error))) from error
-    return Entry(bytes(cubin), parse_ptxas_log(log.getvalue()))
+    return Entry(bytes(cubin), _bounded(parse_ptxas_log(log.getvalue()), bytes(cubin)))
+
+
+def _bounded(kernels: tuple[CompiledKernel, ...], cubin: bytes) -> tuple[CompiledKernel, ...]:
+    """Return the kernels with their launch bounds, of which the log says nothing."""
+    known = max_threads_per_block(cubin)
+    return tuple(
+        replace(one, max_threads_per_block=known[one.name]) if one.name in known else one
+        for one in kernels
+    )
 
 
 def _program_options(recipe: Recipe, options: Options, tools: Toolchain) -> ProgramOptions:

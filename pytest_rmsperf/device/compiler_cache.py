@@ -16,7 +16,7 @@ from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledKernel
 
 # Part of every key: raise it when an entry's layout or the fixed compiler options change.
-FORMAT = 1
+FORMAT = 2
 
 # Strings and character constants are kept, so that a // inside one does not start a comment.
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])')""", re.DOTALL)

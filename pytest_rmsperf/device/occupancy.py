@@ -80,7 +80,7 @@ def blocks_per_sm(
     `threads_per_block` is at least 1 and `dynamic_smem_bytes` at least 0, as a `KernelLaunch` has
     checked. Registers are allocated to warps, shared memory to blocks.
     """
-    if threads_per_block > limits.max_threads_per_block:
+    if threads_per_block > min(limits.max_threads_per_block, kernel.max_threads_per_block):
         return 0
     warps_per_block = -(-threads_per_block // THREADS_PER_WARP)
     smem_bytes = kernel.static_smem_bytes + dynamic_smem_bytes

@@ -34,7 +34,7 @@ ORDER = f"""
     report report.messages report.records report.progress report.header
     report.terminal report.run_file report.benchmark
     device device.profiles device.nvml device.toolchain device.build_lock device._clock
-    device.compiler_cache
+    device.compiler_cache device.cubin
     device.compiler device.occupancy device.context
     device.memory
     device.launcher

@@ -115,6 +115,26 @@ def test_every_kernel_of_a_source_is_listed_by_name(write: Write, compiled: Comp
     assert [kernel.name for kernel in module.kernels] == ["calls", "plain"]
 
 
+def test_launch_bounds_of_a_kernel_are_known_and_others_are_the_devices(
+    write: Write, compiled: Compile
+) -> None:
+    source = write(
+        "bounds.cu",
+        "template <int n> __global__ void __launch_bounds__(n) own(float *x) { x[0] = n; }\n"
+        "template __global__ void own<64>(float *);\n"
+        "template __global__ void own<96>(float *);\n"
+        "__global__ void none(float *x) { x[0] = 1; }\n",
+    )
+
+    kernels = compiled(Recipe(source, "sm_90")).kernels
+
+    assert {one.name: one.max_threads_per_block for one in kernels} == {
+        "_Z3ownILi64EEvPf": 64,
+        "_Z3ownILi96EEvPf": 96,
+        "_Z4nonePf": 1024,
+    }
+
+
 def test_constant_becomes_a_macro_of_the_source(write: Write, compiled: Compile) -> None:
     source = write("rotate.cu", ROTATE.replace("32", "TILE"))
 

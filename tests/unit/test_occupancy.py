@@ -91,6 +91,13 @@ def test_threads_limit_blocks_by_whole_warps(threads: int, blocks: int) -> None:
     assert blocks_per_sm(HOPPER, kernel_of(), threads, 0) == blocks
 
 
+@pytest.mark.parametrize(("threads", "blocks"), [(64, 32), (65, 0)])
+def test_launch_bounds_limit_the_threads_of_a_block(threads: int, blocks: int) -> None:
+    bounded = replace(kernel_of(), max_threads_per_block=64)
+
+    assert blocks_per_sm(HOPPER, bounded, threads, 0) == blocks
+
+
 @pytest.mark.parametrize(
     ("registers", "blocks"), [(0, 8), (32, 8), (33, 6), (64, 4), (65, 3), (255, 1), (256, 0)]
 )

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.launch import KernelLaunch
-from pytest_rmsperf.resources import CompiledKernel, CompiledModule, Residency
+from pytest_rmsperf.resources import CompiledKernel, CompiledModule, LaunchResidency, Residency
 
 # 4 blocks on each of 132 SMs are 528.
 FULL = KernelLaunch("row", 528, 256, (), dynamic_smem_bytes=16384, cooperative=True)
@@ -42,6 +42,20 @@ def test_blocks_that_wait_for_nobody_need_not_be_resident(residency: Hold) -> No
 def test_a_kernel_of_which_no_block_fits_never_fits(residency: Hold) -> None:
     with pytest.raises(GateFailure, match="does not fit fake device: not even one block per SM"):
         residency(0, PLAIN).require()
+
+
+def test_blocks_beyond_the_launch_bounds_are_refused_for_that_reason() -> None:
+    bounded = replace(CompiledKernel("row", 40, 128, 0, 0, 0), max_threads_per_block=128)
+    refused = Residency("fake device", "driver", "row", (LaunchResidency(PLAIN, bounded, 0, 132),))
+
+    assert str(refused).splitlines()[2:] == [
+        (
+            "  because    40 registers per thread, 256 threads and 16512 shared bytes "
+            "(16384 of them dynamic) per block; its __launch_bounds__ allow 128 threads"
+        ),
+        "  would fit  0 rows per launch (1 block per row)",
+        "the driver refuses such a launch; make the block smaller, then: pytest --rmsperf --lf",
+    ]
 
 
 @pytest.mark.parametrize(
