@@ -226,15 +226,16 @@ def _check_inputs(
             f"{sorted(got)}"
         )
     comparisons = [compare(name, got[name], want[name], case=case, inputs=inputs) for name in want]
-    repeated = 0
+    repeated, changed = 0, list[Comparison]()
     if inputs is case.operator.input_sets[0]:
         for count in prepared.repeats():
             repeated += count
             notify(f"launch on {inputs.name}")  # the deadline is one of a batch, not of all
-            comparisons += _changed(got, memory.outputs(), inputs, repeated)
+            changed += _changed(got, memory.outputs(), inputs, repeated)
     comparisons += [_broken(name, OUTSIDE, inputs) for name in memory.damaged()]
     comparisons += [_broken(name, OVERWRITTEN, inputs) for name in memory.overwritten(arrays)]
-    return CheckedInputs(tuple(comparisons), 1 + repeated)
+    # Last, because who writes to the input changes the outputs of the launches that follow.
+    return CheckedInputs((*comparisons, *changed), 1 + repeated)
 
 
 def prepare(case: Case, problem: Problem, loaded: Loaded, arrays: Arrays) -> Prepared:

@@ -254,6 +254,14 @@ def test_a_write_to_the_input_fails(checked: Any) -> None:
     assert (found.worst.output, found.worst.problem) == ("x", "a write to the input")
 
 
+def test_a_write_to_the_input_is_told_before_the_bits_that_it_changes(checked: Any) -> None:
+    same, other = {"y": values(1, 1, 1, 1)}, {"y": values(1, 1, 1, 1.001)}
+
+    found = checked(same, other, overwritten=("x",))
+
+    assert found.worst.problem == "a write to the input"
+
+
 @pytest.mark.parametrize("names", [(), ("y", "z")], ids=["too few", "too many"])
 def test_a_reference_of_other_outputs_than_the_kernels_is_refused(
     checked: Any, names: tuple[str, ...]
