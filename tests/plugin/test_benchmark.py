@@ -27,7 +27,9 @@ def test_shown(case, rmsperf_latency, rmsperf_benchmark):
 
 
 @pytest.fixture
-def shown(project: Project) -> Project:
+def shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    # Where these tests run under pytest-xdist, pytest-benchmark would take itself for a worker.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     (project.path / "test_scale_rows.py").write_text(TEST, encoding="utf-8")
     return project
 
