@@ -1,7 +1,7 @@
 // What the lanes of a warp do together.
 //
-// Lanes meet by their mask. A lane that waits in one group can't be named by another, so groups of
-// one warp that are under way never overlap.
+// Lanes meet by their mask and operation. Masks may overlap: some lanes can wait for the whole warp
+// while the others still exchange something among themselves.
 #include <cstring>
 
 #include "races.h"
@@ -26,25 +26,13 @@ const char* name(WarpOperation operation) {
     }
 }
 
-// The group under way that the lane belongs to by its mask, or a new one.
-WarpGroup& group_of(Warp& warp, uint32_t mask, uint32_t lane, WarpOperation operation,
-                    const void* code) {
+// The group under way with this mask and operation, or a new one.
+WarpGroup& group_of(Warp& warp, uint32_t mask, WarpOperation operation) {
     WarpGroup* idle = nullptr;
     for (WarpGroup& group : warp.groups) {
         if (group.arrived == 0) {
             idle = &group;
-        } else if (group.mask & (mask | 1u << lane)) {
-            if (group.mask != mask) {
-                fault("divergent warp", code,
-                      "calls %s with mask 0x%08x, while lanes 0x%08x of its warp wait with mask "
-                      "0x%08x, which overlaps",
-                      name(operation), mask, group.arrived, group.mask);
-            }
-            if (group.operation != operation) {
-                fault("divergent warp", code,
-                      "calls %s, while lanes 0x%08x of its warp wait in %s with the same mask",
-                      name(operation), group.arrived, name(group.operation));
-            }
+        } else if (group.mask == mask && group.operation == operation) {
             return group;
         }
     }
@@ -56,6 +44,23 @@ WarpGroup& group_of(Warp& warp, uint32_t mask, uint32_t lane, WarpOperation oper
     idle->arrived = 0;
     idle->operation = operation;
     return *idle;
+}
+
+// Two groups of which each waits for a lane that waits in the other never complete.
+void require_no_circle(const Warp& warp, const WarpGroup& own, const void* code) {
+    for (const WarpGroup& group : warp.groups) {
+        const bool circle = (group.mask & own.arrived) != 0 && (own.mask & group.arrived) != 0;
+        if (&group == &own || !circle) continue;
+        if (group.mask == own.mask) {
+            fault("divergent warp", code,
+                  "calls %s, while lanes 0x%08x of its warp wait in %s with the same mask",
+                  name(own.operation), group.arrived, name(group.operation));
+        }
+        fault("divergent warp", code,
+              "calls %s with mask 0x%08x, while lanes 0x%08x of its warp wait with mask 0x%08x: "
+              "each waits for the other",
+              name(own.operation), own.mask, group.arrived, group.mask);
+    }
 }
 
 void deliver(Fiber& fiber, const WarpGroup& group) {
@@ -104,9 +109,10 @@ extern "C" const WarpValues* rmsperf_warp_exchange(unsigned mask, WarpOperation 
               name(operation), mask);
     }
     Warp& warp = block.warps[number];
-    WarpGroup& group = group_of(warp, mask, lane, operation, code);
+    WarpGroup& group = group_of(warp, mask, operation);
     group.values[lane] = value;
     group.arrived |= 1u << lane;
+    require_no_circle(warp, group, code);
     fiber.wait = Wait::warp;
     if (complete(warp, group)) release(block, number, group);  // this lane among them
     wait_for(fiber.wait, code);

@@ -117,8 +117,8 @@ ROWS = (
         1,
         0,
         WARP,
-        "calls __syncwarp with mask 0xffff0000, while lanes 0x0000ffff of its warp wait with mask "
-        "0xffffffff, which overlaps",
+        "calls __syncwarp with mask 0xffffff00, while lanes 0x0000ffff of its warp wait with mask "
+        "0xffffffff: each waits for the other",
         thread=16,
     ),
     Row(

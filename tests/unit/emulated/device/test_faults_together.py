@@ -57,6 +57,23 @@ def test_grid_barrier_of_a_cooperative_launch_is_clean(program: Program) -> None
     assert fault is None
 
 
+# ---- lanes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("first", [16, 30])
+def test_some_lanes_may_exchange_while_the_others_wait_for_all(
+    program: Program, first: int, seed: int
+) -> None:
+    y = program.output(32)
+
+    fault = program.launch("exchange_among_some", program.floats(32), y, first, seed=seed)
+
+    swapped = [lane ^ 1 if lane >= first else lane for lane in range(32)]
+    assert fault is None
+    assert y.array().tolist() == swapped
+
+
 # ---- memory used twice -----------------------------------------------------------------------
 
 

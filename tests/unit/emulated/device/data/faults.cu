@@ -147,9 +147,17 @@ extern "C" __global__ void split_warp(const float*, float* y, int n) {
     if (threadIdx.x < 16) {
         __syncwarp(n == 0 ? 0x0000ffffu : 0xffffffffu);
     } else {
-        __syncwarp(0xffff0000u);  // fault: split_warp
+        __syncwarp(n == 0 ? 0xffff0000u : 0xffffff00u);  // fault: split_warp
     }
     y[threadIdx.x] = 1.0f;
+}
+
+// Lanes from `first` on exchange something while the others wait for all.
+extern "C" __global__ void exchange_among_some(const float* x, float* y, int first) {
+    float mine = x[threadIdx.x];
+    if (threadIdx.x >= first) mine = __shfl_xor_sync(0xffffffffu << first, mine, 1);
+    __syncwarp();
+    y[threadIdx.x] = mine;
 }
 
 extern "C" __global__ void mixed_warp(const float*, float* y, int n) {
