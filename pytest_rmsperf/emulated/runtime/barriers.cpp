@@ -86,7 +86,7 @@ void arrive_at_cluster(Cluster& cluster) {
     for (Block* block : cluster.blocks) {
         order_all(*block);
         for_waiting(*block, Wait::cluster, [](Fiber& fiber) {
-            if (fiber.cluster_phase < fiber.block->cluster->phase) make_runnable(fiber);
+            if (fiber.cluster_arrival <= fiber.block->cluster->phase) make_runnable(fiber);
         });
     }
 }
@@ -127,11 +127,13 @@ void release_warp_on_exit(Fiber& fiber);
 void release_on_exit(Fiber& fiber) {
     Block& block = *fiber.block;
     --block.live;
-    --block.cluster->live_threads;
+    --cluster.live_threads;
+    if (fiber.cluster_arrival > cluster.phase) --cluster.arrived;
     if (block.barrier.waiting > 0 && block.barrier.waiting == block.live) release_block(block);
+    Cluster& cluster = *block.cluster;
     release_warp_on_exit(fiber);
     if (block.at_grid_barrier > 0) arrive_at_grid(block);
-    arrive_at_cluster(*block.cluster);
+    arrive_at_cluster(cluster);
 }
 
 extern "C" {
@@ -186,15 +188,23 @@ void rmsperf_grid_barrier(Place) {
 void rmsperf_cluster_arrive(Place) {
     Fiber& fiber = *state.launch.current;
     Cluster& cluster = *fiber.block->cluster;
-    fiber.cluster_phase = cluster.phase;
+    if (fiber.cluster_arrival != 0) {
+        fault("invalid barrier", __builtin_return_address(0),
+              "arrives at the barrier of its cluster twice, without a wait in between");
+    }
+    fiber.cluster_arrival = cluster.phase + 1;
     ++cluster.arrived;
     arrive_at_cluster(cluster);
 }
 
 void rmsperf_cluster_wait(Place) {
     Fiber& fiber = *state.launch.current;
-    if (fiber.cluster_phase < fiber.block->cluster->phase) return;
-    wait_for(Wait::cluster, __builtin_return_address(0));
+    const void* code = __builtin_return_address(0);
+    if (fiber.cluster_arrival == 0) {
+        fault("invalid barrier", code, "waits for its cluster without having arrived");
+    }
+    if (fiber.cluster_arrival > fiber.block->cluster->phase) wait_for(Wait::cluster, code);
+    fiber.cluster_arrival = 0;
 }
 
 }  // extern "C"

@@ -49,8 +49,8 @@ struct Fiber {
     Knowledge knows = {0, 0, 0};
     Place place = {nullptr, 0};
     uint32_t named_barrier = 0;
-    uint64_t cluster_phase = 0;  // of its last arrival
-    uint64_t grace = 0;          // the progress at which it last got polls for nothing
+    uint64_t cluster_arrival = 0;  // the phase that begins when all have arrived; 0: waits for none
+    uint64_t grace = 0;            // the progress at which it last got polls for nothing
     uint32_t polls_left = 0;
     uint32_t watches = 0;
     Watch watch[MOST_WATCHES];

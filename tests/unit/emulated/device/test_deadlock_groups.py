@@ -91,6 +91,34 @@ def test_block_that_left_is_not_waited_for_by_its_cluster(program: Program, seed
     assert fault is None
 
 
+@some_seeds
+def test_thread_that_arrives_and_leaves_counts_for_no_other_of_its_cluster(
+    program: Program, seed: int
+) -> None:
+    y = program.output(2, "int32")
+
+    fault = program.launch(
+        "arrive_and_leave", y, threads=64, blocks=2, blocks_per_cluster=2, seed=seed
+    )
+
+    assert fault is None
+    assert y.array().tolist() == [5, 5]
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "text"),
+    [
+        (0, "waits for its cluster without having arrived"),
+        (2, "arrives at the barrier of its cluster twice, without a wait in between"),
+    ],
+)
+def test_wait_for_a_cluster_needs_one_arrival(program: Program, arrivals: int, text: str) -> None:
+    fault = program.launch("miscount_cluster", arrivals, blocks=2, blocks_per_cluster=2)
+
+    assert fault is not None
+    assert (fault.kind, fault.text) == ("invalid barrier", text)
+
+
 def test_block_that_looks_for_what_its_cluster_does_afterwards_is_a_deadlock(
     program: Program,
 ) -> None:

@@ -190,3 +190,21 @@ extern "C" __global__ void wait_for_cluster(unsigned* counters, int n) {
     cg::this_cluster().sync();  // wait: wait_for_cluster
     atomicExch(counters, 1u);
 }
+
+// The first warp of each block arrives and leaves; it is not waited for, and counts for no other.
+extern "C" __global__ void arrive_and_leave(volatile int* y) {
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x < 32) {
+        cluster.barrier_arrive();
+        return;
+    }
+    for (int i = 0; i < 10; ++i) __nanosleep(100);
+    if (cluster.block_rank() == 1 && threadIdx.x == 63) y[0] = 5;
+    cluster.sync();
+    if (cluster.block_rank() == 0 && threadIdx.x == 32) y[1] = y[0];
+}
+
+extern "C" __global__ void miscount_cluster(int arrivals) {
+    for (int i = 0; i < arrivals; ++i) cg::this_cluster().barrier_arrive();
+    cg::this_cluster().barrier_wait();
+}
