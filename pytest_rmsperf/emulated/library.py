@@ -23,6 +23,8 @@ from pytest_rmsperf.errors import CompileError, GateFailure
 
 Progress = Callable[[int, int], None]  # blocks that have ended, blocks of the launch
 
+GUARD_PREFIX = "_ZGV"  # of the mangled names of guards of local variables
+
 KINDS = {b"p": "a pointer", b"i": "an integer", b"f": "a floating-point number", b"s": "a struct"}
 
 
@@ -170,7 +172,8 @@ class KernelLibrary:
         runtime = load_runtime()
         self._show_shared_memory()
         for offset, nbytes, name in _shared_variables(self.path):
-            runtime.rmsperf_add_shared_variable(self._table, offset, nbytes, name.encode())
+            encoded = name.encode() if name else None
+            runtime.rmsperf_add_shared_variable(self._table, offset, nbytes, encoded)
         return int(runtime.rmsperf_module_base(self._table))
 
     def _show_shared_memory(self) -> None:
@@ -193,7 +196,10 @@ def _ignore(finished: int, total: int) -> None:
 
 
 def _shared_variables(path: Path) -> list[tuple[int, int, str]]:
-    """Return offset, bytes and readable name of each static `__shared__` variable."""
+    """Return offset, bytes and readable name of each static `__shared__` variable.
+
+    The name is empty for the guards that the compiler adds to arrays of a class with constructors.
+    """
     done = subprocess.run(
         ["readelf", "-sW", str(path)], capture_output=True, text=True, timeout=60, check=True
     )
@@ -201,14 +207,14 @@ def _shared_variables(path: Path) -> list[tuple[int, int, str]]:
     named = {(int(offset, 16), int(nbytes), name) for offset, nbytes, name in found}
     names = _demangled([name for _, _, name in sorted(named)])
     return [
-        (offset, nbytes, readable)
-        for (offset, nbytes, _), readable in zip(sorted(named), names, strict=True)
+        (offset, nbytes, "" if name.startswith(GUARD_PREFIX) else readable)
+        for (offset, nbytes, name), readable in zip(sorted(named), names, strict=True)
         if nbytes < DYNAMIC_SMEM_BYTES
     ]
 
 
 def _demangled(names: list[str]) -> list[str]:
     done = subprocess.run(
-        ["c++filt", *names], capture_output=True, text=True, timeout=60, check=True
+        ["c++filt"], input="\n".join(names), capture_output=True, text=True, timeout=60, check=True
     )
-    return [line.rpartition("::")[2] for line in done.stdout.splitlines()] if names else []
+    return [line.rpartition("::")[2] for line in done.stdout.splitlines()]

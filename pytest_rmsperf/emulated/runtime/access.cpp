@@ -151,6 +151,7 @@ void check_shared(const Asked& asked, std::size_t offset, Block& block) {
     }
     for (const SharedVariable& one : module.variables) {
         if (offset < one.offset || offset >= one.offset + one.bytes) continue;
+        if (one.name.empty()) return;
         if (offset + asked.bytes > one.offset + one.bytes) {
             const char* begin = base + one.offset;
             outside(asked, begin, begin + one.bytes, one.name.c_str());
@@ -182,6 +183,20 @@ void check_peer(const Asked& asked, long slot) {
     check_shared(asked, static_cast<std::size_t>(asked.address - begin), **owner);
 }
 
+bool held(const std::vector<Range>& ranges, const void* address) {
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [=](const Range& range) { return range.holds(address); });
+}
+
+// The variables and constants of the module are judged by no more than this.
+void check_image(const Asked& asked, const Module& module) {
+    if (!held(module.image, asked.address)) unknown(asked);
+    if (writes(asked.access) && held(module.read_only, asked.address)) {
+        fault("constant memory", asked.code, "%s %zu bytes of a constant at address %p",
+              verb(asked.access), asked.bytes, static_cast<const void*>(asked.address));
+    }
+}
+
 }  // namespace
 
 void check_access(const void* address, std::size_t bytes, Access access, const void* code,
@@ -201,10 +216,7 @@ void check_access(const void* address, std::size_t bytes, Access access, const v
     }
     const long slot = state.memory.slot_of(address);
     if (slot >= 0) return check_peer(asked, slot);
-    for (const Range& range : module.image) {
-        if (range.holds(address)) return;
-    }
-    unknown(asked);
+    check_image(asked, module);
 }
 
 }  // namespace rmsperf

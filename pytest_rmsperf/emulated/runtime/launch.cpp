@@ -30,18 +30,23 @@ struct Search {
 
 int look_at_object(dl_phdr_info* info, std::size_t, void* data) {
     auto& search = *static_cast<Search*>(data);
-    std::vector<Range> image;
+    std::vector<Range> image, read_only;
     bool found = false;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) & part = info->dlpi_phdr[i];
-        if (part.p_type != PT_LOAD) continue;
         const auto* begin = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
-        image.push_back({begin, begin + part.p_memsz});
-        found = found || image.back().holds(search.inside);
+        const Range range = {begin, begin + part.p_memsz};
+        const bool load = part.p_type == PT_LOAD;
+        if (load) image.push_back(range);
+        if (part.p_type == PT_GNU_RELRO || (load && !(part.p_flags & PF_W))) {
+            read_only.push_back(range);
+        }
+        found = found || (load && range.holds(search.inside));
     }
     if (!found) return 0;
     search.module->image = std::move(image);
     search.module->window = static_cast<char*>(info->dlpi_tls_data);
+    search.module->read_only = std::move(read_only);
     return 1;
 }
 
@@ -51,6 +56,7 @@ void clear_after(Launch& launch) {
     state.memory.release_slots();
     state.stacks.clear();
 }
+    forget_expected_change();
 
 }  // namespace
 
@@ -69,7 +75,9 @@ void rmsperf_add_module(const void* kernels, char* dynamic, std::size_t capacity
 
 void rmsperf_add_shared_variable(const void* kernels, std::size_t offset, std::size_t bytes,
                                  const char* name) {
-    modules[kernels].variables.push_back({offset, bytes, name});
+// Without a name it is the compiler's own, as the guard of an array whose elements have
+// constructors; what is done to it is not judged.
+    modules[kernels].variables.push_back({offset, bytes, name == nullptr ? "" : name});
 }
 
 // Where the object was loaded: addresses in its debug information count from here.
@@ -139,6 +147,7 @@ void rmsperf_check_read(const void* address, std::size_t bytes) {
 
 void rmsperf_check_write(void* address, std::size_t bytes) {
     check_access(address, bytes, Access::write, __builtin_return_address(0));
+    settle_expected_change();
     expect_change(address, bytes);
 }
 

@@ -25,7 +25,7 @@ struct Buffer {
 struct SharedVariable {
     std::size_t offset;
     std::size_t bytes;
-    std::string name;
+    std::string name;  // empty for what the compiler put there for itself
 };
 
 struct Range {
@@ -40,6 +40,7 @@ struct Range {
 // A loaded module: its code and data, and the window through which its kernels see shared memory.
 struct Module {
     std::vector<Range> image;
+    std::vector<Range> read_only;    // parts of it
     char* window = nullptr;          // the thread-local block of the module
     std::size_t static_bytes = 0;    // of it, before the dynamic shared memory
     std::size_t capacity_bytes = 0;  // of the dynamic shared memory

@@ -95,6 +95,7 @@ void expect_change(const void* address, std::size_t bytes);
 void settle_expected_change();
 void note_progress();
 // After a load that a loop may be waiting on: a thread that sees the same again gives way until
+void forget_expected_change();
 // what it watches changes.
 void note_poll(const void* address, std::size_t bytes);
 // Makes spinning threads runnable: those whose watch has changed, or else all that have not yet

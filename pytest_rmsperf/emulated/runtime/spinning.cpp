@@ -126,6 +126,9 @@ void note_poll(const void* address, std::size_t bytes) {
     launch.spinning.push_back(&fiber);
     wait_for(Wait::memory, fiber.code);
 }
+// The memory may be gone when the next launch begins.
+void forget_expected_change() { expected.address = nullptr; }
+
 
 bool wake_spinning() {
     Launch& launch = state.launch;

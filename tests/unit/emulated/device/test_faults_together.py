@@ -118,3 +118,24 @@ def test_output_element_that_no_kernel_wrote_is_named_by_its_index(program: Prog
 
 def test_output_of_which_every_element_is_written_is_clean(program: Program) -> None:
     skip_one(program, 32)
+
+
+# ---- constants, and what a fault leaves behind -----------------------------------------------
+
+
+def test_write_to_a_constant_is_a_fault(program: Program) -> None:
+    fault = program.launch("write_constant", program.floats(32), program.output(32), 1)
+
+    assert fault is not None
+    assert fault.kind == "constant memory"
+    assert fault.frames[0].line == program.line("fault: write_constant")
+
+
+def test_launch_does_not_look_at_memory_of_an_earlier_one_that_a_fault_ended(
+    program: Program,
+) -> None:
+    y, elements = program.output(32), 1 << 22
+    fault = program.launch("store_and_read", program.output(elements), elements, threads=1)
+    assert fault is not None
+
+    assert program.launch("store_and_read", y, 0, threads=1) is None

@@ -262,3 +262,18 @@ extern "C" __global__ void two_sums(const float* x, float* y, int) { sum_twice<t
 extern "C" __global__ void two_sums_without_barrier(const float* x, float* y, int) {
     sum_twice<false>(x, y);
 }
+
+// ---- constants, and what a fault leaves behind -----------------------------------------------
+
+__constant__ const float constants[2] = {1.0f, 2.0f};
+
+extern "C" __global__ void write_constant(const float*, float* y, int n) {
+    y[threadIdx.x] = constants[n];
+    if (threadIdx.x == 0) const_cast<float*>(constants)[n] = 3.0f;  // fault: write_constant
+}
+
+// The store is not followed up before the fault ends the launch.
+extern "C" __global__ void store_and_read(float* y, int from) {
+    y[0] = 1.0f;
+    y[1] = y[from];
+}
