@@ -25,8 +25,8 @@ GAP_BYTES = 1 << 16
 # for launches that are not checked for that.
 POISON_VALUE = 0xFF
 
-# The runtime keeps 16 bytes on the last accesses of every four.
-CELL_RATIO = 4
+# The runtime keeps 32 bytes on the last accesses of every four.
+CELL_RATIO = 8
 
 # As in the runtime's memory.h.
 UNWRITTEN, WRITTEN_BEFORE, WRITTEN_BY_KERNEL = 0, 1, 2

@@ -1,4 +1,5 @@
 // Barriers of a block, of the grid and of a cluster.
+#include <algorithm>
 #include <cstring>
 
 #include "races.h"
@@ -36,8 +37,8 @@ std::vector<Fiber*> waiting_threads(Block& block, Wait wait, Asked asked) {
     return found;
 }
 
-void release_together(const std::vector<Fiber*>& threads) {
-    order_together(threads);
+void release_together(const std::vector<Fiber*>& threads, uint64_t known_grid = 0) {
+    order_together(threads, known_grid);
     for (Fiber* one : threads) make_runnable(*one);
 }
 
@@ -92,7 +93,7 @@ void arrive_at_cluster(Cluster& cluster) {
 }
 
 NamedBarrier& arrive_at_named(uint32_t id, uint32_t threads, const void* code) {
-    Block& block = *state.launch.current->block;
+    Fiber& fiber = *state.launch.current;
     if (id >= NAMED_BARRIERS) {
         fault("invalid barrier", code, "names barrier %u; a block has 0 to %u", id,
               NAMED_BARRIERS - 1);
@@ -100,7 +101,7 @@ NamedBarrier& arrive_at_named(uint32_t id, uint32_t threads, const void* code) {
     if (threads == 0 || threads % 32 != 0) {
         fault("invalid barrier", code, "waits for %u threads; they must be whole warps", threads);
     }
-    NamedBarrier& barrier = block.named[id];
+    NamedBarrier& barrier = fiber.block->named[id];
     if (barrier.arrived > 0 && barrier.expected != threads) {
         fault("divergent barrier", code,
               "expects %u threads at barrier %u, at which others expect %u", threads, id,
@@ -108,16 +109,18 @@ NamedBarrier& arrive_at_named(uint32_t id, uint32_t threads, const void* code) {
     }
     barrier.expected = threads;
     ++barrier.arrived;
+    barrier.known_grid = std::max(barrier.known_grid, fiber.knows.grid);
     return barrier;
 }
 
 // When the barrier is complete all who wait there go on, the running thread among them if it does.
 void release_named(NamedBarrier& barrier, uint32_t id) {
     if (barrier.arrived < barrier.expected) return;
+    const uint64_t known_grid = barrier.known_grid;
     barrier = NamedBarrier{};
-    release_together(
-        waiting_threads(*state.launch.current->block, Wait::named,
-                        [=](const Fiber& fiber) { return fiber.named_barrier == id; }));
+    release_together(waiting_threads(*state.launch.current->block, Wait::named,
+                                     [=](const Fiber& fiber) { return fiber.named_barrier == id; }),
+                     known_grid);
 }
 
 }  // namespace
@@ -126,11 +129,11 @@ void release_warp_on_exit(Fiber& fiber);
 
 void release_on_exit(Fiber& fiber) {
     Block& block = *fiber.block;
+    Cluster& cluster = *block.cluster;
     --block.live;
     --cluster.live_threads;
     if (fiber.cluster_arrival > cluster.phase) --cluster.arrived;
     if (block.barrier.waiting > 0 && block.barrier.waiting == block.live) release_block(block);
-    Cluster& cluster = *block.cluster;
     release_warp_on_exit(fiber);
     if (block.at_grid_barrier > 0) arrive_at_grid(block);
     arrive_at_cluster(cluster);

@@ -42,6 +42,13 @@ const Buffer* Memory::find(const void* address) {
     return &found;
 }
 
+void Memory::forget_accesses() {
+    for (const Buffer& buffer : buffers) {
+        const auto bytes = static_cast<std::size_t>(buffer.end - buffer.begin);
+        if (buffer.cells != nullptr) std::fill_n(buffer.cells, bytes / BYTES_PER_CELL, Cell{});
+    }
+}
+
 void Memory::reserve_slots(std::size_t slots, std::size_t bytes) {
     release_slots();
     slot_bytes_ = (bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;

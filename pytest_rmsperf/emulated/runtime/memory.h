@@ -62,6 +62,8 @@ public:
     void give_back_slot(char* slot);
     // The number of the slot that holds the address, or -1.
     long slot_of(const void* address) const;
+    // Of all buffers.
+    void forget_accesses();
     std::size_t slot_bytes() const { return slot_bytes_; }
     char* slot(long number) const {
         return arena_ + static_cast<std::size_t>(number) * slot_bytes_;

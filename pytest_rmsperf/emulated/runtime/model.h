@@ -1,6 +1,7 @@
 // The threads, warps, blocks and clusters of the launch that runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -32,10 +33,16 @@ struct Knowledge {
     uint64_t warp;
 };
 
-// The last write and the last read of four bytes, with their times; 0 where there was none.
+// The last access of its kind to four bytes, and the last before it by another thread: who is the
+// last one himself still meets another. 0 where there was none.
+struct History {
+    uint64_t last;
+    uint64_t other;
+};
+constexpr std::size_t BYTES_PER_CELL = 4;
 struct Cell {
-    uint64_t write;
-    uint64_t read;
+    History writes;
+    History reads;
 };
 
 struct Fiber {
@@ -89,6 +96,7 @@ struct BlockBarrier {
 struct NamedBarrier {
     uint32_t expected = 0;
     uint32_t arrived = 0;
+    uint64_t known_grid = 0;  // what those who have arrived know of the grid
 };
 constexpr uint32_t NAMED_BARRIERS = 16;
 

@@ -19,7 +19,17 @@ constexpr uint32_t THREAD_MASK = 1023, BLOCK_MASK = 16383;
 
 // Counts on from launch to launch, so that what one launch left is in the past of the next.
 uint64_t now = 1;
-std::unordered_map<const void*, uint64_t> releases_at;
+// By place: atomic accesses of several sizes may meet in one word.
+constexpr std::size_t BYTES_PER_PLACE = 16;
+std::unordered_map<std::uintptr_t, uint64_t> releases_at;
+
+// The time until now is over. When the last one has come all later accesses have it: races are
+// missed then and none is invented.
+uint64_t end_of_time() {
+    const uint64_t ended = now;
+    if (now < TIME_MASK) ++now;
+    return ended;
+}
 
 struct {
     bool waiting = false;
@@ -33,6 +43,7 @@ uint64_t stamp_of(const Fiber& fiber, uint64_t bytes) {
            bytes << BYTES_SHIFT;
 }
 
+uint64_t bytes_of(uint64_t stamp) { return stamp >> BYTES_SHIFT; }
 uint64_t time_of(uint64_t stamp) { return stamp & TIME_MASK; }
 uint32_t thread_of(uint64_t stamp) {
     return static_cast<uint32_t>(stamp >> THREAD_SHIFT) & THREAD_MASK;
@@ -44,7 +55,7 @@ uint32_t block_of(uint64_t stamp) {
 // Whether an earlier access is ordered before the next one of the fiber, or touches other bytes.
 inline bool ordered(const Fiber& fiber, uint64_t stamp, uint64_t bytes) {
     const uint64_t time = time_of(stamp);
-    if (time <= fiber.knows.grid || !(stamp >> BYTES_SHIFT & bytes)) return true;
+    if (time <= fiber.knows.grid || !(bytes_of(stamp) & bytes)) return true;
     if (block_of(stamp) != (fiber.block->index & BLOCK_MASK)) return false;
     const uint32_t thread = thread_of(stamp);
     if (thread == fiber.rank || time <= fiber.knows.block) return true;
@@ -65,23 +76,43 @@ uint64_t touched(std::size_t cell, std::size_t offset, std::size_t bytes) {
     return ((uint64_t{1} << last) - 1) & ~((uint64_t{1} << first) - 1);
 }
 
+// The access that races with the fiber's next one, or 0.
+inline uint64_t racing(const Fiber& fiber, const History& history, uint64_t bytes) {
+    if (!ordered(fiber, history.last, bytes)) return history.last;
+    return ordered(fiber, history.other, bytes) ? 0 : history.other;
+}
+
+bool of_one_thread(uint64_t one, uint64_t other) {
+    return ((one ^ other) & ~(ALL_BYTES << BYTES_SHIFT) & ~TIME_MASK) == 0;
+}
+
+inline void remember(History& history, uint64_t stamp) {
+    if (!of_one_thread(history.last, stamp)) {
+        history.other = history.last;
+    } else if (time_of(history.last) == time_of(stamp)) {
+        stamp |= history.last;  // the bytes of both
+    }
+    history.last = stamp;
+}
+
 inline void check_cell(Cell& cell, uint64_t bytes, const Touched& memory, bool writes) {
     const Fiber& fiber = *state.launch.current;
-    const bool after_write = ordered(fiber, cell.write, bytes);
+    const uint64_t write = racing(fiber, cell.writes, bytes);
     if (!writes) {
-        if (!after_write) race(memory, "reads", "wrote", cell.write);
-        cell.read = stamp_of(fiber, bytes);
-        return;
+        if (write != 0) race(memory, "reads", "wrote", write);
+        return remember(cell.reads, stamp_of(fiber, bytes));
     }
-    if (!ordered(fiber, cell.read, bytes)) race(memory, "writes", "read", cell.read);
-    if (!after_write && !racing_write.waiting) racing_write = {true, cell.write, memory};
-    cell.write = stamp_of(fiber, bytes);
+    const uint64_t read = racing(fiber, cell.reads, bytes);
+    if (read != 0) race(memory, "writes", "read", read);
+    if (write != 0 && !racing_write.waiting) racing_write = {true, write, memory};
+    remember(cell.writes, stamp_of(fiber, bytes));
+    // What is overwritten as a whole is no longer there to be read.
+    if ((bytes_of(cell.writes.other) & ~bytes) == 0) cell.writes.other = 0;
 }
 
 }  // namespace
 
 void check_race(const Touched& memory, bool writes) {
-    ++now;
     if (memory.bytes == BYTES_PER_CELL && memory.offset % BYTES_PER_CELL == 0) {
         return check_cell(memory.cells[memory.offset / BYTES_PER_CELL], ALL_BYTES, memory, writes);
     }
@@ -100,46 +131,48 @@ void judge_racing_write(bool changed) {
 
 void begin_knowledge(Fiber& fiber) { fiber.knows = {state.launch.begin_time, 0, 0}; }
 
-void order_together(const std::vector<Fiber*>& threads) {
-    uint64_t grid = 0;
-    for (const Fiber* one : threads) grid = std::max(grid, one->knows.grid);
-    ++now;
-    for (Fiber* one : threads) one->knows = {grid, now, now};
+void order_together(const std::vector<Fiber*>& threads, uint64_t known_grid) {
+    for (const Fiber* one : threads) known_grid = std::max(known_grid, one->knows.grid);
+    const uint64_t known = end_of_time();
+    for (Fiber* one : threads) one->knows = {known_grid, known, known};
 }
 
 void order_warp(Block& block, uint32_t warp, uint32_t lanes) {
-    Knowledge all = {0, 0, 0};
-    ++now;
+    Knowledge all = {0, 0, end_of_time()};
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(lanes >> lane & 1)) continue;
         const Knowledge& one = block.fibers[warp * 32 + lane].knows;
         all.grid = std::max(all.grid, one.grid);
         all.block = std::max(all.block, one.block);
     }
-    all.warp = now;
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (lanes >> lane & 1) block.fibers[warp * 32 + lane].knows = all;
     }
 }
 
 void order_all(Block& block) {
-    ++now;
+    const uint64_t known = end_of_time();
     for (uint32_t rank = 0; rank < block.threads; ++rank) {
-        block.fibers[rank].knows = {now, now, now};
+        block.fibers[rank].knows = {known, known, known};
     }
 }
 
 void order_by_access(const void* address, bool acquires, bool releases) {
-    uint64_t& known = releases_at[address];
-    Knowledge& knows = state.launch.current->knows;
-    if (acquires) knows.grid = std::max(knows.grid, known);
-    if (releases) known = ++now;
+    Fiber& fiber = *state.launch.current;
+    const auto place = reinterpret_cast<std::uintptr_t>(place_of(address));
+    uint64_t& known = releases_at[place / BYTES_PER_PLACE];
+    if (acquires) fiber.knows.grid = std::max(fiber.knows.grid, known);
+    if (releases) known = end_of_time();
 }
 
 void forget_order() {
     releases_at.clear();
     racing_write.waiting = false;
-    state.launch.begin_time = ++now;
+    if (now > TIME_MASK / 2) {
+        state.memory.forget_accesses();
+        now = 1;
+    }
+    state.launch.begin_time = end_of_time();
 }
 
 }  // namespace rmsperf

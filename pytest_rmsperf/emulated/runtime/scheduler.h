@@ -107,4 +107,11 @@ bool wake_spinning();
 
 void report_deadlock();
 
+// ---- shared memory by its several addresses --------------------------------------------------
+
+// The address that all threads of a cluster agree on: that in the slot of the block.
+const char* place_of(const void* address);
+// Where the content of such a place is now: in the window while its block is there.
+const char* content_of(const char* place);
+
 }  // namespace rmsperf

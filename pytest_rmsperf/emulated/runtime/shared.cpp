@@ -31,6 +31,21 @@ bool offset_of(const void* address, std::size_t& offset, Block*& owner) {
 
 }  // namespace
 
+const char* place_of(const void* address) {
+    const char* wanted = static_cast<const char*>(address);
+    const char* window = state.memory.module->window;
+    const bool own = wanted >= window && wanted < window + window_bytes();
+    return own ? state.launch.current->block->slot + (wanted - window) : wanted;
+}
+
+const char* content_of(const char* place) {
+    const Block* visible = state.launch.in_window;
+    if (visible == nullptr || place < visible->slot) return place;
+    const std::ptrdiff_t offset = place - visible->slot;
+    const bool inside = offset < static_cast<std::ptrdiff_t>(state.memory.slot_bytes());
+    return inside ? state.memory.module->window + offset : place;
+}
+
 extern "C" {
 
 void* rmsperf_map_shared(void* address, unsigned rank, Place) {

@@ -21,18 +21,34 @@ IN_BLOCK = (
     "read_in_other_warp",
     "count_up",
     "write_bytes",
+    "write_by_last_reader",
+    "read_half",
+    "read_byte_of_many",
 )
-AMONG_BLOCKS = ("read_other_block", "read_behind_flag")
+AMONG_BLOCKS = (
+    "read_other_block",
+    "read_behind_flag",
+    "read_behind_half_of_word",
+    "read_behind_arrival",
+)
+IN_CLUSTER = ("read_behind_flag_of_peer",)
 
-each_kernel = pytest.mark.parametrize("kernel", [*IN_BLOCK, *AMONG_BLOCKS])
+each_kernel = pytest.mark.parametrize("kernel", [*IN_BLOCK, *AMONG_BLOCKS, *IN_CLUSTER])
 some_seeds = pytest.mark.parametrize("seed", [0, 1, 2, 3])
 
 
 def launch(program: Program, kernel: str, n: int, seed: int) -> Fault | None:
     """Launch a block of two warps, or two of them, on memory that is zero."""
-    y, blocks = program.counters(64), 1 + (kernel in AMONG_BLOCKS)
+    y, blocks = program.counters(64), 1 + (kernel not in IN_BLOCK)
     return program.launch(
-        kernel, y, n, blocks=blocks, threads=64, cooperative=blocks > 1, seed=seed
+        kernel,
+        y,
+        n,
+        blocks=blocks,
+        threads=64,
+        cooperative=kernel in AMONG_BLOCKS,
+        blocks_per_cluster=1 + (kernel in IN_CLUSTER),
+        seed=seed,
     )
 
 

@@ -62,6 +62,30 @@ extern "C" __global__ void write_bytes(unsigned* y, int n) {
     bytes[place] = static_cast<unsigned char>(threadIdx.x + 1);  // race: write_bytes
 }
 
+// Who comes last both reads and writes: the reader before him counts.
+extern "C" __global__ void write_by_last_reader(unsigned* y, int n) {
+    int* box = empty_box();
+    y[threadIdx.x] = *box;
+    if (n == 0) __syncthreads();
+    if (threadIdx.x == blockDim.x - 1) *box = 7;  // race: write_by_last_reader
+}
+
+// Two threads have written the two halves of one word.
+extern "C" __global__ void read_half(unsigned* y, int n) {
+    auto* halves = reinterpret_cast<short*>(empty_box());
+    if (threadIdx.x < 2) halves[threadIdx.x] = 7;
+    if (n == 0) __syncthreads();
+    if (threadIdx.x == 32) y[0] = halves[0];  // race: read_half
+}
+
+extern "C" __global__ void read_byte_of_many(unsigned* y, int n) {
+    auto* bytes = reinterpret_cast<unsigned char*>(empty_box());
+    for (int i = 0; threadIdx.x == 0 && i < 4; ++i)
+        bytes[i] = static_cast<unsigned char>(i * n + 1);
+    if (n == 0) __syncthreads();
+    if (threadIdx.x == 32) y[0] = bytes[1];  // race: read_byte_of_many
+}
+
 // ---- blocks ----------------------------------------------------------------------------------
 
 extern "C" __global__ void read_other_block(unsigned* y, int n) {
@@ -82,4 +106,52 @@ extern "C" __global__ void read_behind_flag(unsigned* y, int n) {
         }
         y[2] = y[0];  // race: read_behind_flag
     }
+}
+
+// The same with the flag in one half of a word that is written as a whole.
+extern "C" __global__ void read_behind_half_of_word(unsigned* y, int n) {
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        y[0] = 7;
+        __threadfence();
+        atomicExch(reinterpret_cast<unsigned long long*>(y + 2), 1ull << 32);
+    } else {
+        while (n == 0 && *static_cast<volatile unsigned*>(y + 3) == 0) {
+        }
+        y[4] = y[0];  // race: read_behind_half_of_word
+    }
+}
+
+// Of block 1, the first warp waits for the flag and tells the second one, without waiting for it.
+extern "C" __global__ void read_behind_arrival(unsigned* y, int n) {
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) y[0] = 7;
+        __threadfence();
+        if (threadIdx.x == 0) atomicExch(y + 1, 1u);
+    } else if (threadIdx.x < 32) {
+        while (atomicAdd(y + 1, 0u) == 0) {
+        }
+        rmsperf::rmsperf_named_arrive(1, 64, rmsperf::here());
+    } else {
+        if (n == 0) __barrier_sync_count(1, 64);
+        if (threadIdx.x == 32) y[2] = y[0];  // race: read_behind_arrival
+    }
+}
+
+// Block 1 of a cluster sets a flag in the memory of block 0, which looks at it as its own.
+extern "C" __global__ void read_behind_flag_of_peer(unsigned* y, int n) {
+    __shared__ unsigned box, flag;
+    const cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) box = flag = 0;
+    cluster.sync();
+    if (threadIdx.x == 0 && cluster.block_rank() == 1) {
+        *cluster.map_shared_rank(&box, 0) = 7;
+        __threadfence();
+        atomicExch(cluster.map_shared_rank(&flag, 0), 1u);
+    } else if (threadIdx.x == 0) {
+        while (n == 0 && atomicAdd(&flag, 0u) == 0) {
+        }
+        y[0] = box;  // race: read_behind_flag_of_peer
+    }
+    cluster.sync();
 }
