@@ -17,7 +17,8 @@ namespace rmsperf {
 
 namespace {
 
-constexpr long long CYCLES_PER_LOOK = 1000;
+constexpr long long CYCLES_PER_LOOK = 1000, CYCLES_PER_NANOSECOND = 2;
+constexpr uint64_t LOOKS_BEFORE_GIVING_WAY = 64;
 
 std::map<const void*, Module> modules;  // by the address of their kernels' table
 
@@ -45,8 +46,8 @@ int look_at_object(dl_phdr_info* info, std::size_t, void* data) {
     }
     if (!found) return 0;
     search.module->image = std::move(image);
-    search.module->window = static_cast<char*>(info->dlpi_tls_data);
     search.module->read_only = std::move(read_only);
+    search.module->window = static_cast<char*>(info->dlpi_tls_data);
     return 1;
 }
 
@@ -55,8 +56,8 @@ void clear_after(Launch& launch) {
     launch.blocks.clear();
     state.memory.release_slots();
     state.stacks.clear();
-}
     forget_expected_change();
+}
 
 }  // namespace
 
@@ -73,10 +74,10 @@ void rmsperf_add_module(const void* kernels, char* dynamic, std::size_t capacity
     module.capacity_bytes = capacity_bytes;
 }
 
-void rmsperf_add_shared_variable(const void* kernels, std::size_t offset, std::size_t bytes,
-                                 const char* name) {
 // Without a name it is the compiler's own, as the guard of an array whose elements have
 // constructors; what is done to it is not judged.
+void rmsperf_add_shared_variable(const void* kernels, std::size_t offset, std::size_t bytes,
+                                 const char* name) {
     modules[kernels].variables.push_back({offset, bytes, name == nullptr ? "" : name});
 }
 
@@ -146,18 +147,20 @@ void rmsperf_check_read(const void* address, std::size_t bytes) {
 }
 
 void rmsperf_check_write(void* address, std::size_t bytes) {
-    check_access(address, bytes, Access::write, __builtin_return_address(0));
     settle_expected_change();
+    check_access(address, bytes, Access::write, __builtin_return_address(0));
     expect_change(address, bytes);
 }
 
 long long rmsperf_clock() {
+    Launch& launch = state.launch;
+    if (++launch.clock_looks % LOOKS_BEFORE_GIVING_WAY == 0) launch.give_way = true;
     yield();
-    return state.clock += CYCLES_PER_LOOK;
+    return launch.clock += CYCLES_PER_LOOK;
 }
 
 void rmsperf_sleep(unsigned nanoseconds) {
-    state.clock += 2LL * nanoseconds;
+    state.launch.clock += CYCLES_PER_NANOSECOND * nanoseconds;
     state.launch.give_way = true;
     yield();
 }

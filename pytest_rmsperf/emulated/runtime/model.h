@@ -19,7 +19,7 @@ enum class Wait : uint8_t { turn, block, named, warp, grid, cluster, memory, not
 
 // A value that a spinning thread has seen; while none of its watches changes it need not look.
 struct Watch {
-    const char* address;
+    const char* place;
     uint64_t value;
     uint32_t bytes;
 };

@@ -34,11 +34,10 @@ void describe_watch(const Fiber& fiber, char* text, std::size_t bytes) {
     if (fiber.wait != Wait::memory || fiber.watches == 0) return;
     const Watch& watch = fiber.watch[fiber.watches - 1];
     const auto value = static_cast<unsigned long long>(watch.value);
-    if (const Buffer* buffer = state.memory.find(watch.address)) {
-        std::snprintf(
-            text, bytes, "element %zu of %s is %llu",
-            static_cast<std::size_t>(watch.address - buffer->begin) / buffer->element_bytes,
-            buffer->name.c_str(), value);
+    if (const Buffer* buffer = state.memory.find(watch.place)) {
+        std::snprintf(text, bytes, "element %zu of %s is %llu",
+                      static_cast<std::size_t>(watch.place - buffer->begin) / buffer->element_bytes,
+                      buffer->name.c_str(), value);
     } else {
         std::snprintf(text, bytes, "%u bytes of shared memory are %llu", watch.bytes, value);
     }
@@ -94,6 +93,11 @@ void fault(const char* kind, const void* code, const char* format, ...) {
     launch.faulted = true;
     switch_context(fiber.context, launch.scheduler);
     __builtin_unreachable();
+}
+
+void stack_overflow(const void* code) {
+    fault("stack overflow", code, "takes more than %zu bytes of stack for its variables and calls",
+          STACK_BYTES - STACK_RESERVE);
 }
 
 void report_deadlock() {

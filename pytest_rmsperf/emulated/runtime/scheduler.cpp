@@ -18,6 +18,12 @@ namespace {
 // Accesses between two preemptions of a shuffled schedule, at most. Few enough that a missing
 // barrier is met within one phase of a kernel, many enough that switching does not dominate.
 constexpr uint32_t MOST_ACCESSES = 256;
+// A thread that has made so many accesses without a wait may be waiting in a way that is not seen:
+// by plain loads, or counting meanwhile. 5 ms of one core.
+constexpr uint32_t ACCESSES_BEFORE_GIVING_WAY = 100'000;
+constexpr uint64_t PREEMPTIONS_BEFORE_GIVING_WAY = ACCESSES_BEFORE_GIVING_WAY / MOST_ACCESSES * 2;
+// Others may change what a spinning thread looks at and never be done themselves.
+constexpr uint32_t TURNS_BEFORE_WAKING = 64;
 constexpr auto PROGRESS_PERIOD = std::chrono::milliseconds(500);
 
 // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -68,6 +74,7 @@ void run_fiber(Fiber& fiber) {
     if (fiber.stack == nullptr) begin(fiber);
     fiber.wait = Wait::turn;
     launch.current = &fiber;
+    if (!launch.shuffled()) launch.accesses_to_preemption = ACCESSES_BEFORE_GIVING_WAY;
     switch_context(launch.scheduler, fiber.context);
     launch.current = nullptr;
     free_stack_of_left();
@@ -212,7 +219,7 @@ Block* next_block() {
             std::swap(launch.ready.front(), launch.ready[drawn(launch.ready.size())]);
         }
     }
-    if (launch.ready.empty() && can_start()) start_cluster();
+    if ((launch.ready.empty() || launch.give_way) && can_start()) start_cluster();
     if (launch.ready.empty()) return nullptr;
     Block* block = launch.ready.front();
     launch.ready.pop_front();
@@ -237,8 +244,9 @@ void run_launch() {
     if (launch.shuffled()) draw_preemption();
     auto last = std::chrono::steady_clock::now();
     uint32_t told = 0;
-    while (launch.finished < launch.total && !launch.faulted) {
+    for (uint32_t turn = 1; launch.finished < launch.total && !launch.faulted; ++turn) {
         tell_progress(last, told);
+        if (turn % TURNS_BEFORE_WAKING == 0) wake_changed();
         if (Block* block = next_block()) {
             run_block(*block);
         } else if (!wake_spinning()) {
@@ -257,18 +265,18 @@ void wait_for(Wait wait, const void* code) {
     switch_context(fiber.context, launch.scheduler);
 }
 
-void stack_overflow(const void* code) {
-    fault("stack overflow", code, "takes more than %zu bytes of stack for its variables and calls",
-          STACK_BYTES - STACK_RESERVE);
-}
-
 void yield() {
     make_runnable(*state.launch.current);
     wait_for(Wait::turn, nullptr);
 }
 
 void preempt() {
-    draw_preemption();
+    Launch& launch = state.launch;
+    if (launch.shuffled()) draw_preemption();
+    if (!launch.shuffled() || ++launch.preemptions % PREEMPTIONS_BEFORE_GIVING_WAY == 0) {
+        launch.give_way = true;
+        wake_changed();
+    }
     yield();
 }
 

@@ -37,11 +37,15 @@ struct Launch {
     uint64_t begin_time = 0;       // of its first access
     uint64_t progress = 1;         // counts changes of memory
     uint64_t polls = 0;            // since the last of them
+    long long clock = 0;           // in cycles
+    uint64_t clock_looks = 0;      // how often it was read
+    uint64_t standstill = 0;       // the progress at which time passed because nothing else did
     bool give_way = false;         // the running thread wants other blocks to run
     bool faulted = false;
 
     uint64_t random = 0;
-    uint32_t accesses_to_preemption = 0;  // 0: never
+    uint32_t accesses_to_preemption = 0;
+    uint64_t preemptions = 0;
 
     bool shuffled() const { return request.seed != 0; }
     uint64_t capacity() const { return static_cast<uint64_t>(request.blocks_per_sm) * request.sms; }
@@ -51,7 +55,6 @@ struct State {
     Memory memory;
     StackPool stacks;
     Launch launch;
-    long long clock = 0;
     void (*progress)(uint32_t finished, uint32_t total) = nullptr;
 };
 extern State state;
@@ -71,11 +74,10 @@ inline void require_stack(const void* code) {
     const auto* frame = static_cast<const char*>(__builtin_frame_address(0));
     if (frame < state.launch.current->stack + STACK_RESERVE) stack_overflow(code);
 }
-// Yields, and draws when to do so next: called before an access that others may see.
+// Yields: called before an access that others may see.
 void preempt();
 inline void consider_preemption() {
-    uint32_t& left = state.launch.accesses_to_preemption;
-    if (left != 0 && --left == 0) preempt();
+    if (--state.launch.accesses_to_preemption == 0) preempt();
 }
 // Ends the launch.
 [[noreturn]] void fault(const char* kind, const void* code, const char* format, ...)
@@ -93,19 +95,17 @@ void release_on_exit(Fiber& fiber);
 // Before a plain store: it counts as progress if it changes memory, which is seen afterwards.
 void expect_change(const void* address, std::size_t bytes);
 void settle_expected_change();
+void forget_expected_change();
 void note_progress();
 // After a load that a loop may be waiting on: a thread that sees the same again gives way until
-void forget_expected_change();
 // what it watches changes.
 void note_poll(const void* address, std::size_t bytes);
-// Makes spinning threads runnable: those whose watch has changed, or else all that have not yet
-// had polls for nothing since memory last changed. False when no such thread is left: nothing can
-// move.
+// Makes those spinning threads runnable whose watch has changed; false when there are none.
+bool wake_changed();
+// When nothing else can run: makes spinning threads runnable, those whose watch has changed or else
+// all that have not yet had polls for nothing since memory last changed. False when no such thread
+// is left: nothing can move.
 bool wake_spinning();
-
-// ---- the end ---------------------------------------------------------------------------------
-
-void report_deadlock();
 
 // ---- shared memory by its several addresses --------------------------------------------------
 
@@ -113,5 +113,9 @@ void report_deadlock();
 const char* place_of(const void* address);
 // Where the content of such a place is now: in the window while its block is there.
 const char* content_of(const char* place);
+
+// ---- the end ---------------------------------------------------------------------------------
+
+void report_deadlock();
 
 }  // namespace rmsperf

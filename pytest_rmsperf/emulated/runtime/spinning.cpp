@@ -3,10 +3,13 @@
 // A loop such as `while (load(counter) < blocks) {}` would spin for ever where one thread runs at
 // a time. A thread that loads the same value from the same place a second time is taken off the
 // processor, and comes back when something that it has looked at is changed. When nothing else can
-// run, every such thread gets many more polls, for the loop may be bounded. If memory is then still
-// what it was, no thread will ever change it: a deadlock.
+// run, every such thread gets more polls, and one at each place very many, for the loop may be
+// bounded; then time passes, for it may be waiting for that. If memory is then still what it was,
+// no thread will ever change it: a deadlock.
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <vector>
 
 #include "races.h"
 #include "scheduler.h"
@@ -15,10 +18,13 @@ namespace rmsperf {
 
 namespace {
 
-// Polls for nothing that all spinning threads together get before the launch counts as dead:
-// 40 ms of one core. A loop that gives up after more polls than its share is taken for endless.
-constexpr uint64_t POLLS_FOR_NOTHING = 2'000'000;
+// Polls for nothing that all spinning threads together get, and the first of each place once more,
+// before the launch counts as dead: 40 ms of one core. A loop that gives up after more polls is
+// taken for endless. Threads of one place are alike: when one gives up the next is the first.
+constexpr uint32_t POLLS_FOR_NOTHING = 2'000'000;
 constexpr uint32_t FEWEST_POLLS = 64;
+// Seconds of any device, and no multiple of the 32 bits that clock() shows.
+constexpr long long CYCLES_OF_STANDSTILL = 10'000'000'000;
 // Polls of anything, by threads that look at more places than are watched.
 constexpr uint64_t MOST_POLLS = 50'000'000;
 
@@ -27,15 +33,6 @@ struct {
     std::size_t bytes = 0;
     char before[16];
 } expected;
-
-// The address in the slot of the block, where it lies while another block is in the window.
-const char* resident_address(const Fiber& fiber, const char* address) {
-    const Module& module = *state.memory.module;
-    const std::size_t bytes = module.static_bytes + module.capacity_bytes;
-    if (address < module.window || address >= module.window + bytes) return address;
-    if (state.launch.in_window == fiber.block) return address;
-    return fiber.block->slot + (address - module.window);
-}
 
 uint64_t value_at(const char* address, std::size_t bytes) {
     uint64_t low = 0, high = 0;
@@ -47,8 +44,7 @@ uint64_t value_at(const char* address, std::size_t bytes) {
 bool watch_changed(const Fiber& fiber) {
     for (uint32_t i = 0; i < fiber.watches; ++i) {
         const Watch& watch = fiber.watch[i];
-        if (value_at(resident_address(fiber, watch.address), watch.bytes) != watch.value)
-            return true;
+        if (value_at(content_of(watch.place), watch.bytes) != watch.value) return true;
     }
     return false;
 }
@@ -63,15 +59,16 @@ void forget_watches() {
 bool seen_again(const char* address, std::size_t bytes) {
     Fiber& fiber = *state.launch.current;
     const uint64_t value = value_at(address, bytes);
+    const char* place = place_of(address);
     for (uint32_t i = 0; i < fiber.watches; ++i) {
         Watch& watch = fiber.watch[i];
-        if (watch.address != address || watch.bytes != bytes) continue;
+        if (watch.place != place || watch.bytes != bytes) continue;
         if (watch.value == value) return true;
         watch.value = value;
         return false;
     }
     if (fiber.watches < MOST_WATCHES) {
-        fiber.watch[fiber.watches++] = {address, value, static_cast<uint32_t>(bytes)};
+        fiber.watch[fiber.watches++] = {place, value, static_cast<uint32_t>(bytes)};
     }
     return false;
 }
@@ -79,6 +76,32 @@ bool seen_again(const char* address, std::size_t bytes) {
 void give_way() {
     state.launch.give_way = true;
     yield();
+}
+
+// Makes the spinning threads runnable that are due, and says whether there were any.
+template <class Due>
+bool wake(Due due) {
+    std::vector<Fiber*>& spinning = state.launch.spinning;
+    const auto first = std::stable_partition(spinning.begin(), spinning.end(),
+                                             [&](Fiber* one) { return !due(*one); });
+    std::for_each(first, spinning.end(), [](Fiber* one) { make_runnable(*one); });
+    const bool any = first != spinning.end();
+    spinning.erase(first, spinning.end());
+    return any;
+}
+
+bool wake_for_nothing() {
+    const Launch& launch = state.launch;
+    const std::size_t spinning = std::max<std::size_t>(launch.spinning.size(), 1);
+    const auto share = static_cast<uint32_t>(POLLS_FOR_NOTHING / spinning);
+    std::set<const void*> places;
+    return wake([&](Fiber& one) {
+        if (one.grace == launch.progress) return false;
+        one.grace = launch.progress;
+        const bool first = places.insert(one.code).second;
+        one.polls_left = first ? POLLS_FOR_NOTHING : std::max(FEWEST_POLLS, share);
+        return true;
+    });
 }
 
 }  // namespace
@@ -103,6 +126,9 @@ void settle_expected_change() {
     if (changed) note_progress();
 }
 
+// The memory may be gone when the next launch begins.
+void forget_expected_change() { expected.address = nullptr; }
+
 void note_progress() {
     ++state.launch.progress;
     state.launch.polls = 0;
@@ -126,28 +152,17 @@ void note_poll(const void* address, std::size_t bytes) {
     launch.spinning.push_back(&fiber);
     wait_for(Wait::memory, fiber.code);
 }
-// The memory may be gone when the next launch begins.
-void forget_expected_change() { expected.address = nullptr; }
 
+bool wake_changed() { return wake(watch_changed); }
 
 bool wake_spinning() {
+    if (wake_changed() || wake_for_nothing()) return true;
     Launch& launch = state.launch;
-    const auto wake = [&](auto&& due) {
-        const auto first = std::stable_partition(launch.spinning.begin(), launch.spinning.end(),
-                                                 [&](Fiber* one) { return !due(*one); });
-        std::for_each(first, launch.spinning.end(), [](Fiber* one) { make_runnable(*one); });
-        const bool any = first != launch.spinning.end();
-        launch.spinning.erase(first, launch.spinning.end());
-        return any;
-    };
-    if (wake(watch_changed)) return true;
-    const uint64_t share = POLLS_FOR_NOTHING / std::max<std::size_t>(launch.spinning.size(), 1);
-    return wake([&](Fiber& one) {
-        if (one.grace == launch.progress) return false;
-        one.grace = launch.progress;
-        one.polls_left = std::max(FEWEST_POLLS, static_cast<uint32_t>(share));
-        return true;
-    });
+    if (launch.clock_looks == 0 || launch.standstill == launch.progress) return false;
+    launch.standstill = launch.progress;
+    launch.clock += CYCLES_OF_STANDSTILL;
+    for (Fiber* one : launch.spinning) one->grace = 0;
+    return wake_for_nothing();
 }
 
 }  // namespace rmsperf
