@@ -21,7 +21,7 @@ class Memory(Protocol):
     """The buffers of one prepared case."""
 
     def upload(self, arrays: dict[str, Array]) -> None:
-        """Fill every input buffer; DeviceError names a missing or an unknown array."""
+        """Fill every input buffer; OperatorError names a missing or an unknown array."""
         ...
 
     def outputs(self) -> dict[str, Array]:

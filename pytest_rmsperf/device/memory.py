@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.device.context import CudaContext
-from pytest_rmsperf.errors import DeviceError
+from pytest_rmsperf.errors import DeviceError, OperatorError, PlanError
 from pytest_rmsperf.launch import Buffer, Role
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Allocation:
 
         wanted = (self.buffer.shape, self.buffer.dtype)
         if (array.shape, array.dtype.name) != wanted:
-            raise DeviceError(
+            raise OperatorError(
                 f"input {self.buffer.name} must be {wanted[1]} of shape {wanted[0]}, "
                 f"got {array.dtype.name} of shape {array.shape}"
             )
@@ -129,7 +129,7 @@ class DeviceMemory:
         if name in self._by_name:
             return self._by_name[name]
         known = ", ".join(self._by_name)
-        raise DeviceError(f"a launch names buffer {name!r}, but the plan has {known}")
+        raise PlanError(f"a launch names buffer {name!r}, but the plan has {known}")
 
     def poison(self) -> None:
         """Poison every output and scratch buffer; state is kept, as between launches."""
@@ -138,10 +138,10 @@ class DeviceMemory:
                 one.fill()
 
     def upload(self, arrays: dict[str, Array]) -> None:
-        """Fill every input buffer; DeviceError names a missing or an unknown array."""
+        """Fill every input buffer; OperatorError names a missing or an unknown array."""
         inputs = {n for n, one in self._by_name.items() if one.buffer.role is Role.INPUT}
         if inputs != set(arrays):
-            raise DeviceError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
+            raise OperatorError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
         for name, array in arrays.items():
             self[name].upload(array)
 
