@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rmsperf.emulated.library import Grid
+from pytest_rmsperf.emulated.library import BlockCapacity, Grid
 from pytest_rmsperf.launch import ScalarArgument
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 SEEDS = range(6)
 CLEAN, WRONG = "clean", "wrong result"
 RACE, BOUNDS, UNWRITTEN = "race", "out of bounds", "uninitialized read"
+DEADLOCK, DIVERGENT_BARRIER = "deadlock", "divergent barrier"
 RANDOM = np.random.default_rng(1)
+PLENTY = BlockCapacity(blocks_per_sm=8, sms=132)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Exhibit:
     counters: int = 0
     launches: int = 1
     tolerance: float = 0.0
+    capacity: BlockCapacity = PLENTY
 
     def __str__(self) -> str:
         return self.kernel
@@ -64,6 +67,7 @@ class Exhibit:
                 *arguments,
                 threads=self.grid.threads_per_block,
                 seed=seed + launch,
+                capacity=self.capacity,
                 blocks=self.grid.blocks,
                 dynamic_smem_bytes=self.grid.dynamic_smem_bytes,
                 cooperative=self.grid.cooperative,
