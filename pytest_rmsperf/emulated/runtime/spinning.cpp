@@ -28,10 +28,13 @@ constexpr long long CYCLES_OF_STANDSTILL = 10'000'000'000;
 // Polls of anything, by threads that look at more places than are watched.
 constexpr uint64_t MOST_POLLS = 50'000'000;
 
+// More bytes that one store or copy writes are taken for changed.
+constexpr std::size_t MOST_BYTES_COMPARED = 4096;
+
 struct {
     const char* address = nullptr;
     std::size_t bytes = 0;
-    char before[16];
+    char before[MOST_BYTES_COMPARED];
 } expected;
 
 uint64_t value_at(const char* address, std::size_t bytes) {

@@ -17,6 +17,7 @@ IN_BLOCK = (
     "read_after_write",
     "write_after_read",
     "write_after_write",
+    "set_bytes",
     "read_in_warp",
     "read_in_other_warp",
     "count_up",

@@ -33,6 +33,12 @@ extern "C" __global__ void write_after_write(unsigned*, int n) {
     if (threadIdx.x == 32) *box = 1 + n;  // race: write_after_write
 }
 
+// Of 100 bytes that are 0, or of which one thread's are not.
+extern "C" __global__ void set_bytes(unsigned*, int n) {
+    __shared__ char bytes[100];
+    memset(bytes, threadIdx.x == 32 ? n : 0, sizeof bytes);  // race: set_bytes
+}
+
 extern "C" __global__ void read_in_warp(unsigned* y, int n) {
     int* box = empty_box();
     if (threadIdx.x == 0) *box = 7;
