@@ -51,6 +51,20 @@ int look_at_object(dl_phdr_info* info, std::size_t, void* data) {
     return 1;
 }
 
+void report_out_of_memory() {
+    state.launch.faulted = true;
+    state.launch.report->faulted = 1;
+    state.launch.report->kind = "out of memory";
+}
+
+// Nothing may be thrown through a kernel: a thread that runs is left where it is.
+void run_out_of_memory() {
+    Fiber* current = state.launch.current;
+    if (current == nullptr) throw std::bad_alloc();
+    report_out_of_memory();
+    switch_context(current->context, state.launch.scheduler);
+}
+
 void clear_after(Launch& launch) {
     launch.clusters.clear();
     launch.blocks.clear();
@@ -120,14 +134,15 @@ void rmsperf_launch(const void* kernels, const Request* request, Report* report)
     try {
         state.memory.reserve_slots(resident,
                                    state.memory.module->static_bytes + request->dynamic_smem_bytes);
+    const auto before = std::set_new_handler(run_out_of_memory);
         run_launch();
-    } catch (const std::bad_alloc&) {  // of the scheduler: nothing is thrown through a kernel
-        report->faulted = 1;
-        report->kind = "out of memory";
+    } catch (const std::bad_alloc&) {
+        report_out_of_memory();
     }
     report->blocks_finished = launch.finished;
     report->blocks_started = launch.started;
     clear_after(launch);
+    std::set_new_handler(before);
 }
 
 // ---- for a kernel ----------------------------------------------------------------------------
