@@ -104,10 +104,11 @@ class KernelLibrary:
     ) -> Fault | None:
         """Run one launch to its end, or to the first fault, which is returned.
 
-        `progress` is told twice a second, while blocks end, how many have.
+        `progress` is told twice a second, while blocks end, how many have. Raises KeyboardInterrupt
+        when one comes meanwhile.
         """
         runtime = load_runtime()
-        callback = ProgressFunction(progress or _ignore)
+        callback = ProgressFunction(_Telling(progress or _ignore))
         runtime.rmsperf_tell_progress(callback)
         values = [ctypes.create_string_buffer(one, max(len(one), 1)) for one in arguments]
         addresses = (ctypes.c_void_p * max(len(values), 1))(*map(ctypes.addressof, values))
@@ -130,6 +131,8 @@ class KernelLibrary:
         report = Report()
         self._show_shared_memory()
         runtime.rmsperf_launch(self._table, ctypes.byref(request), ctypes.byref(report))
+        if report.interrupted:
+            raise KeyboardInterrupt
         return self._fault(kernel, grid, conditions, report) if report.faulted else None
 
     def _fault(self, kernel: str, grid: Grid, conditions: Conditions, report: Report) -> Fault:
@@ -180,6 +183,24 @@ class KernelLibrary:
         """Tell the runtime where it is: every thread of the process has its own."""
         dynamic = self._library.rmsperf_dynamic_shared()
         load_runtime().rmsperf_add_module(self._table, dynamic, DYNAMIC_SMEM_BYTES)
+
+
+class _Telling:
+    """Passes on how many blocks have ended, when more have.
+
+    An interrupt is raised in here, for nowhere else is Python running, and ctypes drops it: what is
+    left to see is that the launch was not told to go on.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._finished = 0
+
+    def __call__(self, finished: int, total: int, report: ctypes._Pointer[Report]) -> None:
+        if finished != self._finished:
+            self._finished = finished
+            self._progress(finished, total)
+        report.contents.interrupted = 0
 
 
 def _loaded(path: Path) -> ctypes.CDLL:

@@ -10,9 +10,6 @@ from pytest_rmsperf.emulated.toolchain import find_host_compiler
 
 MOST_WAITING = 12
 
-ProgressFunction = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
-
-
 class Parameter(ctypes.Structure):
     """`rmsperf::Parameter`: a kernel's parameter as its signature has it."""
 
@@ -69,6 +66,7 @@ class Report(ctypes.Structure):
 
     _fields_ = [
         ("faulted", ctypes.c_int32),
+        ("interrupted", ctypes.c_int32),
         ("kind", ctypes.c_char_p),
         ("text", ctypes.c_char * 768),
         ("block", ctypes.c_uint32),
@@ -80,6 +78,10 @@ class Report(ctypes.Structure):
         ("waiting", Waiting * MOST_WAITING),
     ]
 
+
+ProgressFunction = ctypes.CFUNCTYPE(
+    None, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(Report)
+)
 
 SIGNATURES: dict[str, tuple[object, tuple[object, ...]]] = {
     "rmsperf_add_module": (None, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)),

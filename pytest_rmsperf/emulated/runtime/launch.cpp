@@ -119,7 +119,10 @@ void rmsperf_add_buffer(char* begin, std::size_t bytes, uint8_t* written, Cell* 
 
 void rmsperf_remove_buffer(const void* begin) { state.memory.remove(begin); }
 
-void rmsperf_tell_progress(void (*progress)(uint32_t, uint32_t)) { state.progress = progress; }
+// `progress` is called twice a second, and must set `interrupted` to 0 for the launch to go on.
+void rmsperf_tell_progress(void (*progress)(uint32_t, uint32_t, Report*)) {
+    state.progress = progress;
+}
 
 void rmsperf_launch(const void* kernels, const Request* request, Report* report) {
     std::memset(report, 0, sizeof *report);
@@ -131,18 +134,18 @@ void rmsperf_launch(const void* kernels, const Request* request, Report* report)
     launch.total = request->selection == nullptr ? request->blocks : request->selected;
     state.memory.module = &modules[kernels];
     const auto resident = std::min<uint64_t>(launch.capacity(), launch.total);
+    const auto before = std::set_new_handler(run_out_of_memory);
     try {
         state.memory.reserve_slots(resident,
                                    state.memory.module->static_bytes + request->dynamic_smem_bytes);
-    const auto before = std::set_new_handler(run_out_of_memory);
         run_launch();
     } catch (const std::bad_alloc&) {
         report_out_of_memory();
     }
+    std::set_new_handler(before);
     report->blocks_finished = launch.finished;
     report->blocks_started = launch.started;
     clear_after(launch);
-    std::set_new_handler(before);
 }
 
 // ---- for a kernel ----------------------------------------------------------------------------

@@ -39,6 +39,7 @@ constexpr uint32_t MOST_WAITING = 12;
 
 struct Report {
     int32_t faulted;
+    int32_t interrupted;  // the launcher did not come back from being told of progress
     const char* kind;
     char text[768];
     uint32_t block;

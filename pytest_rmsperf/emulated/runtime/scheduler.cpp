@@ -226,14 +226,14 @@ Block* next_block() {
     return block;
 }
 
-void tell_progress(std::chrono::steady_clock::time_point& last, uint32_t& told) {
+// Leaves `interrupted` set when the launcher's function is left by an exception, such as Ctrl-C.
+void tell_progress(std::chrono::steady_clock::time_point& last) {
     const Launch& launch = state.launch;
-    if (state.progress == nullptr || launch.finished == told) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - last < PROGRESS_PERIOD) return;
     last = now;
-    told = launch.finished;
-    state.progress(launch.finished, launch.total);
+    launch.report->interrupted = 1;
+    state.progress(launch.finished, launch.total, launch.report);
 }
 
 }  // namespace
@@ -243,9 +243,9 @@ void run_launch() {
     launch.random = launch.request.seed;
     if (launch.shuffled()) draw_preemption();
     auto last = std::chrono::steady_clock::now();
-    uint32_t told = 0;
     for (uint32_t turn = 1; launch.finished < launch.total && !launch.faulted; ++turn) {
-        tell_progress(last, told);
+        tell_progress(last);
+        if (launch.report->interrupted) return;
         if (turn % TURNS_BEFORE_WAKING == 0) wake_changed();
         if (Block* block = next_block()) {
             run_block(*block);

@@ -55,7 +55,7 @@ struct State {
     Memory memory;
     StackPool stacks;
     Launch launch;
-    void (*progress)(uint32_t finished, uint32_t total) = nullptr;
+    void (*progress)(uint32_t finished, uint32_t total, Report* report) = nullptr;
 };
 extern State state;
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,3 +63,14 @@ def test_looking_at_the_clock_does_not_hide_a_deadlock(program: Program) -> None
 
     assert fault is not None
     assert fault.kind == "deadlock"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_launch_that_never_ends_is_interrupted(program: Program) -> None:
+    counters = program.counters(2)
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        program.launch("count_for_ever", counters, threads=1)
+
+    assert counters.array()[1] > 0

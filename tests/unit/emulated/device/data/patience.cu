@@ -36,6 +36,10 @@ extern "C" __global__ void look_at_the_clock(unsigned* counters) {
     while (load(counters) == 0) counters[1] += clock64() > 0;
 }
 
+extern "C" __global__ void count_for_ever(unsigned* counters) {
+    while (load(counters) == 0) atomicAdd(counters + 1, 1u);
+}
+
 // The last block goes on until block 0 has seen it 100 times.
 extern "C" __global__ void count_until_seen(unsigned* counters) {
     if (blockIdx.x == 0) {
