@@ -15,12 +15,13 @@ from platformdirs import user_cache_path
 from pytest_rmsperf.cases import Variant
 from pytest_rmsperf.device.build_lock import build_lock, replace_file
 from pytest_rmsperf.device.compiler_cache import content_key
-from pytest_rmsperf.emulated.toolchain import HostCompiler
+from pytest_rmsperf.emulated.toolchain import INSTALL, HostCompiler
 from pytest_rmsperf.errors import CompileError
 
 INCLUDE = Path(__file__).parent / "include"
 RUNTIME = Path(__file__).parent / "runtime"
 LOCK_TIMEOUT_S = 300.0
+DIGEST_BYTES = 32
 
 # What a shared object calls the folder of its source: it is found again by its text alone, and then
 # the text may lie at another place.
@@ -204,15 +205,25 @@ def _cached(name: str, build: Callable[[Path], None]) -> Path:
     """Return the file called `name` in the cache, made by one process while others wait."""
     folder = user_cache_path("pytest-rmsperf") / "emulated"
     file = folder / f"{name}.so"
-    if file.is_file():
+    if _is_whole(file):
         return file
     with build_lock(folder, name, LOCK_TIMEOUT_S):
-        if not file.is_file():
+        if not _is_whole(file):
             with tempfile.TemporaryDirectory(prefix="rmsperf-") as temporary:
                 built = Path(temporary) / file.name
                 build(built)
-                replace_file(file, built.read_bytes())
+                content = built.read_bytes()
+                replace_file(file, content + sha256(content).digest())
     return file
+
+
+def _is_whole(file: Path) -> bool:
+    """Say whether a cached file is what was stored: its sha256 lies behind what is loaded."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return False
+    return sha256(content[:-DIGEST_BYTES]).digest() == content[-DIGEST_BYTES:]
 
 
 def _key_of_texts(compiler: HostCompiler, flags: Iterable[str], files: Iterable[Path]) -> str:
@@ -241,13 +252,15 @@ def _run(command: list[str], what: str) -> str:
 
 
 MOST_LINES = 30
+TWIN = (
+    "write the construct that is named in another way, or give it a plain C++ twin in a helper "
+    "under #ifdef RMSPERF_EMULATED"
+)
 
 
 def _refusal(log: str, what: str) -> str:
     lines = [line for line in log.splitlines() if line.strip()]
     evidence = "\n".join(f"  {line}" for line in lines[:MOST_LINES])
-    return (
-        f"does not compile: {what}\n{evidence}\n"
-        "write the construct that is named in another way, or give it a plain C++ twin in a helper "
-        "under #ifdef RMSPERF_EMULATED"
-    )
+    # Only what lies in a source is the author's: a compiler that crashes or a missing tool is not.
+    remedy = TWIN if re.search(r":\d+:\d+: (fatal )?error:", log) else INSTALL
+    return f"does not compile: {what}\n{evidence}\n{remedy}"

@@ -121,7 +121,8 @@ class Fault:
 
     def _remedy(self) -> str:
         remedy = REMEDIES.get(self.kind, OTHER_REMEDY)
-        return f"{remedy}; then: pytest --rmsperf --lf --rmsperf-emulated-seed={self.seed}"
+        again = f"--rmsperf-device=emulated --rmsperf-emulated-seed={self.seed}"
+        return f"{remedy}; then: pytest --rmsperf --lf {again}"
 
 
 def _chain(frames: Frames) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.emulated.runtime import load_runtime
-from pytest_rmsperf.errors import DeviceError, GateFailure
+from pytest_rmsperf.errors import GateFailure, OperatorError, PlanError
 from pytest_rmsperf.launch import ELEMENT_BYTES, Buffer, Role
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ class Region:
         runtime = load_runtime()
         address = runtime.rmsperf_map_memory(nbytes)
         if address is None:
-            raise DeviceError(f"this machine has no room for a buffer of {nbytes} bytes")
+            raise GateFailure(
+                f"out of memory: this machine has no room for a buffer of {nbytes} bytes\n"
+                "let a smaller problem stand in for it (emulate_as of the operator)"
+            )
         self.address = int(address)
         weakref.finalize(self, runtime.rmsperf_unmap_memory, self.address, nbytes)
 
@@ -96,7 +99,7 @@ class Allocation:
         """Copy an array of exactly this buffer's shape and dtype into it."""
         wanted = (self.buffer.shape, self.buffer.dtype)
         if (array.shape, array.dtype.name) != wanted:
-            raise DeviceError(
+            raise OperatorError(
                 f"input {self.buffer.name} must be {wanted[1]} of shape {wanted[0]}, "
                 f"got {array.dtype.name} of shape {array.shape}"
             )
@@ -125,7 +128,7 @@ class EmulatedMemory:
         if name in self._by_name:
             return self._by_name[name]
         known = ", ".join(self._by_name)
-        raise DeviceError(f"a launch names buffer {name!r}, but the plan has {known}")
+        raise PlanError(f"a launch names buffer {name!r}, but the plan has {known}")
 
     def poison(self) -> None:
         """Poison every output and scratch buffer; state is kept, as between launches."""
@@ -134,10 +137,10 @@ class EmulatedMemory:
                 one.fill()
 
     def upload(self, arrays: dict[str, Array]) -> None:
-        """Fill every input buffer; DeviceError names a missing or an unknown array."""
+        """Fill every input buffer; OperatorError names a missing or an unknown array."""
         inputs = {n for n, one in self._by_name.items() if one.buffer.role is Role.INPUT}
         if inputs != set(arrays):
-            raise DeviceError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
+            raise OperatorError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
         for name, array in arrays.items():
             self[name].upload(array)
 

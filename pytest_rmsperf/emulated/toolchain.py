@@ -14,6 +14,7 @@ from pytest_rmsperf.errors import DeviceError
 # The first release that tells volatile loads from others, which is how a spinning thread is seen.
 OLDEST_GCC = 11
 COMPILER_VARIABLE = "RMSPERF_CXX"
+BINUTILS = ("readelf", "c++filt", "addr2line")
 INSTALL = "apt-get install g++ (GCC 11 or later, with binutils), or name one with RMSPERF_CXX=PATH"
 
 
@@ -36,12 +37,15 @@ def find_host_compiler() -> HostCompiler:
     wanted = os.environ.get(COMPILER_VARIABLE) or "g++"
     path = shutil.which(wanted)
     if path is None:
-        raise DeviceError(f"no C++ compiler: {wanted} is not on the path; {INSTALL}")
+        raise DeviceError(f"no C++ compiler: {wanted} is no program on the path; {INSTALL}")
     version = _ask(path, "-dumpfullversion")
     if not re.fullmatch(r"\d+(\.\d+)+", version):
         raise DeviceError(f"{path} is not GCC: it calls its version {version!r}; {INSTALL}")
     if int(version.split(".")[0]) < OLDEST_GCC:
         raise DeviceError(f"{path} is GCC {version}, older than {OLDEST_GCC}; {INSTALL}")
+    missing = [tool for tool in BINUTILS if shutil.which(tool) is None]
+    if missing:
+        raise DeviceError(f"no {', '.join(missing)} on the path beside {path}; {INSTALL}")
     return HostCompiler(path, version, _ask(path, "-dumpmachine"))
 
 
