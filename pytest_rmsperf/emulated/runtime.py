@@ -10,6 +10,7 @@ from pytest_rmsperf.emulated.toolchain import find_host_compiler
 
 MOST_WAITING = 12
 
+
 class Parameter(ctypes.Structure):
     """`rmsperf::Parameter`: a kernel's parameter as its signature has it."""
 
@@ -79,9 +80,7 @@ class Report(ctypes.Structure):
     ]
 
 
-ProgressFunction = ctypes.CFUNCTYPE(
-    None, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(Report)
-)
+ProgressFunction = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(Report))
 
 SIGNATURES: dict[str, tuple[object, tuple[object, ...]]] = {
     "rmsperf_add_module": (None, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)),

@@ -21,8 +21,10 @@ namespace {
 // Polls for nothing that all spinning threads together get, and the first of each place once more,
 // before the launch counts as dead: 40 ms of one core. A loop that gives up after more polls is
 // taken for endless. Threads of one place are alike: when one gives up the next is the first.
-constexpr uint32_t POLLS_FOR_NOTHING = 2'000'000;
-constexpr uint32_t FEWEST_POLLS = 64;
+// All numbers are multiples of the fewest, so that threads that look at up to six places in turn
+// end at one and the same of them, and are told together.
+constexpr uint32_t FEWEST_POLLS = 120;
+constexpr uint32_t POLLS_FOR_NOTHING = 16'667 * FEWEST_POLLS;
 // Seconds of any device, and no multiple of the 32 bits that clock() shows.
 constexpr long long CYCLES_OF_STANDSTILL = 10'000'000'000;
 // Polls of anything, by threads that look at more places than are watched.
@@ -97,12 +99,13 @@ bool wake_for_nothing() {
     const Launch& launch = state.launch;
     const std::size_t spinning = std::max<std::size_t>(launch.spinning.size(), 1);
     const auto share = static_cast<uint32_t>(POLLS_FOR_NOTHING / spinning);
+    const uint32_t polls = std::max(share / FEWEST_POLLS, 1u) * FEWEST_POLLS;
     std::set<const void*> places;
     return wake([&](Fiber& one) {
         if (one.grace == launch.progress) return false;
         one.grace = launch.progress;
         const bool first = places.insert(one.code).second;
-        one.polls_left = first ? POLLS_FOR_NOTHING : std::max(FEWEST_POLLS, share);
+        one.polls_left = first ? POLLS_FOR_NOTHING : polls;
         return true;
     });
 }
