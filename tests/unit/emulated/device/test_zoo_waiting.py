@@ -100,7 +100,7 @@ EXHIBITS = (
         Grid(5, 64, cooperative=True),
         (RING.size, 5),
         (RACE, RACE, RACE),
-        counters=3,
+        counters=65,
         launches=2,
     ),
     Exhibit("waitForAWhile", (), 7 * ONE, Grid(2, 1), (1_000_000,), (WRONG,), counters=1),

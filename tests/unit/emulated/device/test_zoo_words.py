@@ -71,6 +71,7 @@ def attention(queries: Floats, keys: Floats, values: Floats) -> Floats:
 
 KEYS = RANDOM.integers(0, 2**32, 1000, np.uint32)
 WORDS = RANDOM.integers(0, 2**32, 64, np.uint32)
+SMALL = integers(-99, 99, 64).astype(np.float32)
 NUMBERS, PARTLY = integers(-99, 99, 250), integers(-99, 99, 200)
 SIZES, POINTS = 100 * floats(700), 4 * floats(100) - 1
 QUERIES, CONTEXT, VALUES = floats(3, 24), floats(50, 24), floats(50, 24)
@@ -83,6 +84,14 @@ EXHIBITS = (
         Grid(2, 128),
         (1000, 8),
         ("divergent warp", RACE),
+    ),
+    Exhibit(
+        "halvesReversed",
+        (SMALL,),
+        SMALL[::-1] + np.repeat([SMALL[56:].sum(), 0], 32).astype(np.float32),
+        Grid(1, 64),
+        (),
+        (UNWRITTEN, "invalid operation"),
     ),
     Exhibit("compactEven", (NUMBERS,), evens_first(NUMBERS), Grid(1, 256), (250,), (RACE, WRONG)),
     Exhibit(

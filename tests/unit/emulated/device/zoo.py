@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from pytest_rmsperf.emulated.library import BlockCapacity, Grid
 from pytest_rmsperf.launch import ScalarArgument
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from _pytest.mark import ParameterSet
 
     from pytest_rmsperf.cases import Array
     from tests.unit.emulated.device.conftest import Argument, Program
@@ -87,9 +89,13 @@ class Exhibit:
         )
 
 
-def mutants_of(exhibits: tuple[Exhibit, ...]) -> list[tuple[Exhibit, int]]:
+def mutants_of(exhibits: tuple[Exhibit, ...]) -> list[ParameterSet]:
     """Return every mutant with its kernel."""
-    return [(one, number) for one in exhibits for number in range(1, len(one.mutants) + 1)]
+    return [
+        pytest.param(one, number, id=f"{one}-{number}-{found}")
+        for one in exhibits
+        for number, found in enumerate(one.mutants, 1)
+    ]
 
 
 def floats(*shape: int) -> Floats:

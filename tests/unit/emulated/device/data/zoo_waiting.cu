@@ -64,7 +64,6 @@ extern "C" __global__ void lookbackVolatile(const int* in, int* out, unsigned* s
     if (i < n) out[i] = exclusive + sum;
 }
 
-// Flag and value in one word.
 extern "C" __global__ void lookbackAtomicRef(const int* in, int* out, unsigned long long* state,
                                              int n, int mutant) {
     using Status = cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>;
@@ -150,8 +149,7 @@ using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
 // The same by barriers in shared memory.
 extern "C" __global__ void barrierPipeline(const int* in, int* out, int rounds, int mutant) {
-    __shared__ alignas(8) unsigned char storage[4 * sizeof(Barrier)];
-    Barrier *ready = reinterpret_cast<Barrier*>(storage), *filled = ready + 2;
+    __shared__ Barrier ready[2], filled[2];
     __shared__ int buffer[2][64];
     if (threadIdx.x < 2) {
         init(&ready[threadIdx.x], blockDim.x);
@@ -269,18 +267,18 @@ __device__ void barrierBySense(unsigned* count, unsigned* sense, unsigned& mine)
     __syncthreads();
 }
 
-// Every step takes the number two to the left, by three kinds of barriers in turn.
+// Every step takes the number two to the left; each kind of barrier has a line of the cache.
 extern "C" __global__ void shiftAround(const int* in, int* out, unsigned* counters, int n,
                                        int steps, int mutant) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned sense = *(volatile unsigned*)&counters[2];
+    unsigned sense = *(volatile unsigned*)&counters[64];
     out[i] = in[i];
     for (int step = 0; step < steps; ++step) {
         cg::this_grid().sync();
         const int before = out[(i + n - 2) % n];
         barrierByCounter(&counters[0], (step + 1) * gridDim.x - (mutant == 2), mutant);
         out[i] = before;
-        barrierBySense(&counters[1], &counters[2], sense);
+        barrierBySense(&counters[32], &counters[64], sense);
     }
     // The next launch begins to count anew; the sense may be either.
     if (i == 0 && mutant != 3) counters[0] = 0;

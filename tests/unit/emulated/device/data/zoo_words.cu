@@ -1,6 +1,6 @@
 // What the language has besides barriers: votes, tables, structs, function pointers, carved shared
 // memory. `mutant` chooses a classic mistake; 0 is the kernel as it should be.
-#include <cuda_runtime.h>
+#include <cuda_fp16.h>
 
 #define FULL_MASK 0xffffffffu
 #define RADIX 16
@@ -19,9 +19,11 @@ extern "C" __global__ void radixHistogram(const unsigned* keys, int* counts, int
         const int i = base + threadIdx.x;
         const bool valid = i < n;
         const unsigned active = __ballot_sync(FULL_MASK, valid);
-        const unsigned digit = valid ? (keys[i] >> shift) & (RADIX - 1) : RADIX;
-        const unsigned peers = __match_any_sync(mutant == 1 ? active : FULL_MASK, digit);
-        if (valid && (__ffs(peers) - 1 == lane || mutant == 2)) bins[warp][digit] += __popc(peers);
+        if (valid) {
+            const unsigned digit = (keys[i] >> shift) & (RADIX - 1);
+            const unsigned peers = __match_any_sync(mutant == 1 ? FULL_MASK : active, digit);
+            if (__ffs(peers) - 1 == lane || mutant == 2) bins[warp][digit] += __popc(peers);
+        }
         __syncwarp();
     }
     __syncthreads();
@@ -62,6 +64,24 @@ extern "C" __global__ void leaveEarly(const int* in, int* out, int n, int mutant
         out[i] = tile[mutant == 2 ? blockDim.x - 1 - threadIdx.x : last - threadIdx.x];
     }
     if (mutant == 1) __syncthreads();
+}
+
+// Some lanes add among themselves while the others already wait for the whole warp.
+extern "C" __global__ void halvesReversed(const float* in, float* out, int mutant) {
+    __shared__ __half tile[64];
+    __shared__ float total;
+    tile[threadIdx.x] = __float2half(in[threadIdx.x]);
+    if (mutant != 1) __syncthreads();
+    float v = __half2float(tile[63 - threadIdx.x]);
+    if (threadIdx.x < 8) {
+        float sum = v;
+        for (int d = 4; d > 0; d >>= 1)
+            sum += __shfl_down_sync(0xff, sum, d, mutant == 2 ? warpSize : 8);
+        if (threadIdx.x == 0) total = sum;
+    }
+    __syncwarp();
+    if (threadIdx.x < 32) v += total;
+    out[threadIdx.x] = v;
 }
 
 // ---- atomics ---------------------------------------------------------------------------------
