@@ -56,6 +56,7 @@ KERNEL_FLAGS = (
     "-gdwarf-4",  # of DWARF 5 addr2line (binutils 2.40) takes the wrong file for some places
     "-fPIC",
     "-fno-optimize-sibling-calls",  # a call that became a jump has no place to return to
+    "-fno-strict-aliasing",  # as in device code, where pointers of two types may meet
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-gnu-unique",

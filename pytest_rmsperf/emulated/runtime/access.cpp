@@ -63,13 +63,18 @@ struct Asked {
           verb(asked.access), asked.bytes, asked.address - begin, what, end - begin);
 }
 
-// The buffer whose start is the last before the address, or else the first of all; null for none.
+long distance(const Buffer& buffer, const char* address) {
+    return address < buffer.begin ? buffer.begin - address : address - buffer.end + 1;
+}
+
+// The buffer with the least distance from the address, which is in none; null where there is none.
 const Buffer* nearest_buffer(const char* address) {
-    const Buffer* nearest = nullptr;
-    for (const Buffer& one : state.memory.buffers) {
-        if (one.begin <= address || nearest == nullptr) nearest = &one;
-    }
-    return nearest;
+    const auto& buffers = state.memory.buffers;
+    const auto nearest = std::min_element(
+        buffers.begin(), buffers.end(), [=](const Buffer& one, const Buffer& other) {
+            return distance(one, address) < distance(other, address);
+        });
+    return nearest == buffers.end() ? nullptr : &*nearest;
 }
 
 [[noreturn]] void unknown(const Asked& asked) {

@@ -25,12 +25,12 @@ void volatile_read(const void* address, std::size_t bytes, const void* code) {
     check_access(address, bytes, Access::volatile_read, code);
     state.launch.current->code = code;
     note_poll(address, bytes);
-    order_by_access(address, true, false);
+    order_by_access(address, bytes, true, false);
 }
 
 void volatile_write(void* address, std::size_t bytes, const void* code) {
     write(address, bytes, code, Access::volatile_write);
-    order_by_access(address, false, true);
+    order_by_access(address, bytes, false, true);
 }
 
 void require_alignment(const void* address, std::size_t bytes, const void* code) {
@@ -46,7 +46,7 @@ T atomic_load(const volatile T* address, const void* code) {
     check_access(plain, sizeof(T), Access::atomic_read, code);
     state.launch.current->code = code;
     note_poll(plain, sizeof(T));
-    order_by_access(plain, true, false);
+    order_by_access(plain, sizeof(T), true, false);
     return *address;
 }
 
@@ -57,7 +57,7 @@ T atomic_update(volatile T* address, Access access, const void* code, Update upd
     require_alignment(plain, sizeof(T), code);
     check_access(plain, sizeof(T), access, code);
     settle_expected_change();
-    order_by_access(plain, access == Access::update, true);
+    order_by_access(plain, sizeof(T), access == Access::update, true);
     state.launch.current->code = code;
     const T before = *address;
     const T after = update(before);

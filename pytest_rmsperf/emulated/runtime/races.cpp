@@ -19,8 +19,8 @@ constexpr uint32_t THREAD_MASK = 1023, BLOCK_MASK = 16383;
 
 // Counts on from launch to launch, so that what one launch left is in the past of the next.
 uint64_t now = 1;
-// By place: atomic accesses of several sizes may meet in one word.
-constexpr std::size_t BYTES_PER_PLACE = 16;
+// By word of four bytes: atomic accesses of several sizes may meet in one.
+constexpr std::size_t BYTES_PER_WORD = 4;
 std::unordered_map<std::uintptr_t, uint64_t> releases_at;
 
 // The time until now is over. When the last one has come all later accesses have it: races are
@@ -157,12 +157,16 @@ void order_all(Block& block) {
     }
 }
 
-void order_by_access(const void* address, bool acquires, bool releases) {
+void order_by_access(const void* address, std::size_t bytes, bool acquires, bool releases) {
     Fiber& fiber = *state.launch.current;
     const auto place = reinterpret_cast<std::uintptr_t>(place_of(address));
-    uint64_t& known = releases_at[place / BYTES_PER_PLACE];
-    if (acquires) fiber.knows.grid = std::max(fiber.knows.grid, known);
-    if (releases) known = end_of_time();
+    const uint64_t released = releases ? end_of_time() : 0;
+    const auto last = (place + bytes - 1) / BYTES_PER_WORD;
+    for (auto word = place / BYTES_PER_WORD; word <= last; ++word) {
+        uint64_t& known = releases_at[word];
+        if (acquires) fiber.knows.grid = std::max(fiber.knows.grid, known);
+        if (releases) known = released;
+    }
 }
 
 void forget_order() {

@@ -41,7 +41,7 @@ void begin_knowledge(Fiber& fiber);
 void order_together(const std::vector<Fiber*>& threads, uint64_t known_grid);
 void order_warp(Block& block, uint32_t warp, uint32_t lanes);
 void order_all(Block& block);  // of a block whose threads have met those of other blocks
-void order_by_access(const void* address, bool acquires, bool releases);
+void order_by_access(const void* address, std::size_t bytes, bool acquires, bool releases);
 // Before a launch, which nothing earlier races with.
 void forget_order();
 

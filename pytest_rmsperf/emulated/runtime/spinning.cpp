@@ -159,7 +159,13 @@ void note_poll(const void* address, std::size_t bytes) {
     wait_for(Wait::memory, fiber.code);
 }
 
-bool wake_changed() { return wake(watch_changed); }
+bool wake_changed() {
+    return wake([](Fiber& one) {
+        if (!watch_changed(one)) return false;
+        one.watches = 0;  // what it saw there is past, and it may never look there again
+        return true;
+    });
+}
 
 bool wake_spinning() {
     if (wake_changed() || wake_for_nothing()) return true;

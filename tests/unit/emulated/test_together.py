@@ -168,7 +168,7 @@ FAULTS = {
         "calls __shfl_up_sync with a width of 12",
     ),
     "active mask": (
-        "x[lane] = __shfl_down_sync(__activemask(), lane, 1)",
+        "x[lane] = __shfl_sync(__activemask(), lane, lane ^ 1)",
         "a lane that is not in the mask",
     ),
     "trap": ("if (lane == 7) __trap()", "executes __trap()"),

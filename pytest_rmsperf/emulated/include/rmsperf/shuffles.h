@@ -1,5 +1,8 @@
-// Warp shuffles: which lane is read follows the segments of `width` lanes, and a lane that is not
-// in the mask gives a fault in place of a value.
+// Warp shuffles: which lane is read follows the segments of `width` lanes.
+//
+// What a lane that takes no part would bring is undefined. One that is named is a fault. One that
+// is a distance away may be, in lanes that drop what they get, and gives poison: bits of all ones,
+// which is a NaN.
 #pragma once
 
 #include "index.h"
@@ -8,8 +11,11 @@ namespace rmsperf {
 
 struct Source {
     unsigned lane;
-    const char* function;  // as the text calls it
+    const char* function;   // as the text calls it
+    bool may_miss = false;  // whether a lane that takes no part gives poison, and no fault
 };
+
+constexpr uint64_t POISON = ~uint64_t{0};
 
 // One fiber after another: the text is reported before another can be written.
 RMSPERF_UNCHECKED inline const char* width_text(int width, const char* function) {
@@ -79,8 +85,9 @@ RMSPERF_UNCHECKED inline Brought brought_by(const WarpValues* all, unsigned lane
 RMSPERF_INLINE uint64_t shuffle_word(unsigned mask, uint64_t value, Source source, Place place) {
     const WarpValues* all = rmsperf_warp_exchange(mask, WarpOperation::shuffle, value, place);
     const Brought brought = brought_by(all, source.lane);
-    if (!brought.took_part) rmsperf_fault(lane_text(mask, source), place);
-    return brought.word;
+    if (brought.took_part) return brought.word;
+    if (!source.may_miss) rmsperf_fault(lane_text(mask, source), place);
+    return POISON;
 }
 
 // Values wider than a word, as the groups may have them, go word by word.
@@ -99,18 +106,19 @@ RMSPERF_INLINE T shuffle(unsigned mask, const T& value, Source source, Place pla
 }  // namespace rmsperf
 
 // Overloads and no template, so that a char is an int here as it is there.
-#define RMSPERF_SHUFFLE(T, name, parameter, source_lane)                               \
-    RMSPERF_INLINE T name(unsigned mask, T value, parameter, int width = warpSize,     \
-                          rmsperf::Place place = rmsperf::here()) {                    \
-        return rmsperf::shuffle<T>(mask, value, {rmsperf::source_lane, #name}, place); \
+#define RMSPERF_SHUFFLE(T, name, parameter, may_miss, source_lane)                               \
+    RMSPERF_INLINE T name(unsigned mask, T value, parameter, int width = warpSize,               \
+                          rmsperf::Place place = rmsperf::here()) {                              \
+        return rmsperf::shuffle<T>(mask, value, {rmsperf::source_lane, #name, may_miss}, place); \
     }
-#define RMSPERF_SHUFFLES(T)                                                                        \
-    RMSPERF_SHUFFLE(T, __shfl_sync, int source, indexed_lane(source, width, "__shfl_sync", place)) \
-    RMSPERF_SHUFFLE(T, __shfl_up_sync, unsigned delta,                                             \
-                    lane_above(delta, width, "__shfl_up_sync", place))                             \
-    RMSPERF_SHUFFLE(T, __shfl_down_sync, unsigned delta,                                           \
-                    lane_below(delta, width, "__shfl_down_sync", place))                           \
-    RMSPERF_SHUFFLE(T, __shfl_xor_sync, int lanes,                                                 \
+#define RMSPERF_SHUFFLES(T)                                              \
+    RMSPERF_SHUFFLE(T, __shfl_sync, int source, false,                   \
+                    indexed_lane(source, width, "__shfl_sync", place))   \
+    RMSPERF_SHUFFLE(T, __shfl_up_sync, unsigned delta, true,             \
+                    lane_above(delta, width, "__shfl_up_sync", place))   \
+    RMSPERF_SHUFFLE(T, __shfl_down_sync, unsigned delta, true,           \
+                    lane_below(delta, width, "__shfl_down_sync", place)) \
+    RMSPERF_SHUFFLE(T, __shfl_xor_sync, int lanes, true,                 \
                     lane_across(lanes, width, "__shfl_xor_sync", place))
 
 RMSPERF_SHUFFLES(int)

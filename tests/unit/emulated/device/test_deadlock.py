@@ -267,3 +267,23 @@ def test_named_barrier_that_the_device_does_not_have_is_a_fault(
 
     assert fault is not None
     assert fault.text == text
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_second_wait_in_vain_is_a_deadlock(program: Program, seed: int) -> None:
+    flags = program.counters(2)
+
+    fault = program.launch("wait_twice", flags, 1, blocks=2, threads=1, seed=seed)
+
+    assert fault is not None
+    assert [fault.kind, fault.waiting[0].frames[0].line] == [
+        "deadlock",
+        program.line("wait: second flag"),
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_second_wait_that_is_answered_ends(program: Program, seed: int) -> None:
+    flags = program.counters(2)
+
+    assert program.launch("wait_twice", flags, 2, blocks=2, threads=1, seed=seed) is None

@@ -251,8 +251,10 @@ def test_message_has_verdict_place_schedule_and_remedy(program: Program) -> None
     assert str(fault).splitlines()[1:] == [
         f"  at         tests/unit/emulated/device/data/faults.cu:{line} in trap",
         "  schedule   seed 7 of the emulated device",
-        "mend the line that is named; then: pytest --rmsperf --lf --rmsperf-device=emulated "
-        "--rmsperf-emulated-seed=7",
+        (
+            "mend the line that is named; then: pytest --rmsperf --lf --rmsperf-device=emulated "
+            "--rmsperf-emulated-seed=7"
+        ),
     ]
 
 

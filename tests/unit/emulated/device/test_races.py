@@ -31,6 +31,7 @@ AMONG_BLOCKS = (
     "read_behind_flag",
     "read_behind_half_of_word",
     "read_behind_arrival",
+    "read_beside_counter",
 )
 IN_CLUSTER = ("read_behind_flag_of_peer",)
 

@@ -261,3 +261,10 @@ def test_constant_table_has_its_values(program: Program) -> None:
     assert program.launch("read_table", y, threads=8) is None
 
     assert y.array().tolist() == [2, 3, 5, 7] * 2
+
+
+def test_place_written_by_two_types_holds_what_was_written_last(program: Program) -> None:
+    y = program.output(2)
+
+    assert program.launch("write_one_place_by_two_types", y, threads=1) is None
+    assert y.array().tolist() == [5.0, 5.0]

@@ -91,7 +91,7 @@ EXHIBITS = (
         SMALL[::-1] + np.repeat([SMALL[56:].sum(), 0], 32).astype(np.float32),
         Grid(1, 64),
         (),
-        (UNWRITTEN, "invalid operation"),
+        (UNWRITTEN, WRONG),
     ),
     Exhibit("compactEven", (NUMBERS,), evens_first(NUMBERS), Grid(1, 256), (250,), (RACE, WRONG)),
     Exhibit(

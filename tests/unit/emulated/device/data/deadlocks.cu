@@ -204,6 +204,19 @@ extern "C" __global__ void arrive_and_leave(volatile int* y) {
     if (cluster.block_rank() == 0 && threadIdx.x == 32) y[1] = y[0];
 }
 
+// Block 1 sets the first flag; the second one only where it is to set two.
+extern "C" __global__ void wait_twice(volatile unsigned* flags, int set) {
+    if (blockIdx.x == 1) {
+        flags[0] = 1;
+        if (set == 2) flags[1] = 1;
+        return;
+    }
+    while (flags[0] == 0) {
+    }
+    while (flags[1] == 0) {  // wait: second flag
+    }
+}
+
 extern "C" __global__ void miscount_cluster(int arrivals) {
     for (int i = 0; i < arrivals; ++i) cg::this_cluster().barrier_arrive();
     cg::this_cluster().barrier_wait();

@@ -144,6 +144,22 @@ extern "C" __global__ void read_behind_arrival(unsigned* y, int n) {
     }
 }
 
+// Block 1 counts to release y[0]; block 0 looks once at that counter, or at the one beside it.
+extern "C" __global__ void read_beside_counter(unsigned* y, int n) {
+    cg::this_grid().sync();
+    if (threadIdx.x == 0 && blockIdx.x == 1) {
+        y[0] = 7;
+        __threadfence();
+        atomicAdd(y + 32, 1u);
+    }
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        while (n == 0 && atomicAdd(y + 32, 0u) == 0) {
+        }
+        if (n != 0) atomicAdd(y + 33, 1u);
+        y[1] = y[0];  // race: read_beside_counter
+    }
+}
+
 // Block 1 of a cluster sets a flag in the memory of block 0, which looks at it as its own.
 extern "C" __global__ void read_behind_flag_of_peer(unsigned* y, int n) {
     __shared__ unsigned box, flag;

@@ -121,3 +121,14 @@ extern "C" __global__ void count_launches(int* y) {
 }
 
 extern "C" __global__ void read_table(int* y) { y[threadIdx.x] = table[threadIdx.x % 4]; }
+
+// A float and an integer that lie at the same place: the device reads what was written last.
+__device__ __noinline__ float write_both(float* as_float, int* as_int) {
+    as_float[0] = 1;
+    as_int[0] = 0x40a00000;
+    return as_float[0];
+}
+
+extern "C" __global__ void write_one_place_by_two_types(float* y) {
+    y[1] = write_both(y, reinterpret_cast<int*>(y));
+}

@@ -66,7 +66,8 @@ extern "C" __global__ void leaveEarly(const int* in, int* out, int n, int mutant
     if (mutant == 1) __syncthreads();
 }
 
-// Some lanes add among themselves while the others already wait for the whole warp.
+// Some lanes add among themselves while the others already wait for the whole warp. Of those some
+// get values of lanes that take no part, and drop them.
 extern "C" __global__ void halvesReversed(const float* in, float* out, int mutant) {
     __shared__ __half tile[64];
     __shared__ float total;
@@ -75,9 +76,8 @@ extern "C" __global__ void halvesReversed(const float* in, float* out, int mutan
     float v = __half2float(tile[63 - threadIdx.x]);
     if (threadIdx.x < 8) {
         float sum = v;
-        for (int d = 4; d > 0; d >>= 1)
-            sum += __shfl_down_sync(0xff, sum, d, mutant == 2 ? warpSize : 8);
-        if (threadIdx.x == 0) total = sum;
+        for (int d = 4; d > 0; d >>= 1) sum += __shfl_down_sync(0xff, sum, d);
+        if (threadIdx.x == (mutant == 2 ? 7 : 0)) total = sum;
     }
     __syncwarp();
     if (threadIdx.x < 32) v += total;
