@@ -19,18 +19,14 @@ typedef void* Stream;
 typedef void* GraphExec;
 
 typedef struct {
-    int id;
+    enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 } id; /* CUlaunchAttributeID */
     char padding[4];
     union {
         char bytes[64];
-        struct {
-            unsigned x, y, z;
-        } cluster_blocks;
+        unsigned cluster_blocks[3];
         int cooperative;
     } value;
 } Attribute;
-
-enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
 
 typedef struct {
     unsigned blocks[3], threads[3], dynamic_smem_bytes;
@@ -167,10 +163,10 @@ static PyObject* prepare(PyObject* self, PyObject* launches) {
 }
 
 static Result launch_clusters(const Launch* one, Stream stream) {
-    Attribute attributes[] = {{.id = CLUSTER_DIMENSION}, {.id = COOPERATIVE}};
-    attributes[0].value.cluster_blocks.x = one->blocks_per_cluster;
-    attributes[0].value.cluster_blocks.y = attributes[0].value.cluster_blocks.z = 1;
-    attributes[1].value.cooperative = one->cooperative;
+    Attribute attributes[] = {
+        {.id = CLUSTER_DIMENSION, .value.cluster_blocks = {one->blocks_per_cluster, 1, 1}},
+        {.id = COOPERATIVE, .value.cooperative = one->cooperative},
+    };
     const Config config = {{one->blocks, 1, 1},
                            {one->threads_per_block, 1, 1},
                            one->dynamic_smem_bytes,

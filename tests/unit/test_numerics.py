@@ -290,29 +290,3 @@ def test_the_references_own_error_is_reported(checked: Any) -> None:
     operator = replace(COPY, reference=rough_in_single_precision)
 
     assert checked({"y": values(1, 1, 1, 1)}, operator=operator).reference_error == 0.0625
-
-
-def test_a_reference_is_computed_once_for_all_cases_of_a_problem() -> None:
-    calls: list[Precision] = []
-
-    def counted(_: object, precision: Precision) -> Outputs:
-        calls.append(precision)
-        return {"y": values(1, 1, 1, 1)}
-
-    references, case = References(), case_of(replace(COPY, reference=counted))
-    for _ in range(3):
-        references.get(case, ONES, PROBLEM, Precision.FLOAT64)
-
-    assert calls == [Precision.FLOAT64]
-
-
-def test_a_reference_whose_package_is_missing_names_it_and_what_to_install() -> None:
-    def reference(*_: object) -> Outputs:
-        import no_such_package  # type: ignore[import-not-found]  # noqa: F401
-
-        raise AssertionError
-
-    case = case_of(replace(COPY, reference=reference))
-
-    with pytest.raises(OperatorError, match=r"no_such_package(.|\n)*pytest-rmsperf\[torch\]"):
-        References().get(case, ONES, PROBLEM, Precision.FLOAT64)

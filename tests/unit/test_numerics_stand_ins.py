@@ -1,8 +1,9 @@
-"""Numerics on problems that stand in for larger ones, and what is known of them already."""
+"""Numerics on problems that stand in for larger ones, and references that are made once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from pytest_rmsperf import numerics
-from pytest_rmsperf.accuracy import Numerics, Tolerance
+from pytest_rmsperf.accuracy import Numerics, Precision, Tolerance
 from pytest_rmsperf.cases import Case, InputSet, Operator, Submission, Variant
+from pytest_rmsperf.errors import OperatorError
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.numerics import Known, References, check_numerics
 from pytest_rmsperf.problem import Problem
@@ -121,3 +123,32 @@ def test_without_what_is_known_everything_is_launched(prepared: list[str]) -> No
     check()
 
     assert len(prepared) == 4
+
+
+# ---- references ------------------------------------------------------------------------------
+
+
+def test_a_reference_is_computed_once_for_all_cases_of_a_problem() -> None:
+    calls: list[Precision] = []
+
+    def counted(arrays: Arrays, precision: Precision) -> Arrays:
+        calls.append(precision)
+        return {"y": arrays["x"]}
+
+    references, case = References(), replace(CASE, operator=replace(COPY, reference=counted))
+    for _ in range(3):
+        references.get(case, COPY.input_sets[0], case.problem, Precision.FLOAT64)
+
+    assert calls == [Precision.FLOAT64]
+
+
+def test_a_reference_whose_package_is_missing_names_it_and_what_to_install() -> None:
+    def reference(*_: object) -> Arrays:
+        import no_such_package  # type: ignore[import-not-found]  # noqa: F401
+
+        raise AssertionError
+
+    case = replace(CASE, operator=replace(COPY, reference=reference))
+
+    with pytest.raises(OperatorError, match=r"no_such_package(.|\n)*pytest-rmsperf\[torch\]"):
+        References().get(case, COPY.input_sets[0], case.problem, Precision.FLOAT64)
