@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fake_device import ADDRESSES, Fake, FakeModule
 from pytest_rmsperf.cases import Case, Operator, Submission, load_operator
 from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.checks import CheckedCase, Stage
@@ -17,7 +18,6 @@ from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.resources import Capacity
 from pytest_rmsperf.supervisor import PATIENT_STEPS
-from tests.unit.fake_device import ADDRESSES, Fake, FakeModule
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FAULT = "data race in twice: thread 1 of block 0 reads\n  schedule   seed 0\nmend the line"

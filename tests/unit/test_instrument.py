@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_worker import FakeWorker
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.environment import DeviceState
@@ -15,7 +16,6 @@ from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.messages import Measure, ReadState, Request, WorkerSettings
 from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase
-from tests.unit.fake_worker import FakeWorker
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 GENEROUS = Deadlines(step_s=120)

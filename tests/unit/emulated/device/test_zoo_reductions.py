@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import Grid
-from tests.unit.emulated.device.zoo import (
+from zoo import (
     BOUNDS,
     CLEAN,
     RACE,
@@ -24,7 +24,7 @@ from tests.unit.emulated.device.zoo import (
 
 if TYPE_CHECKING:
     from tests.unit.emulated.device.conftest import Program
-    from tests.unit.emulated.device.zoo import Floats
+    from zoo import Floats
 
 KERNELS = "zoo_reductions.cu"
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import Grid
 from pytest_rmsperf.launch import int64
-from tests.unit.emulated.device.zoo import (
+from zoo import (
     BOUNDS,
     CLEAN,
     DIVERGENT_BARRIER,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tests.unit.emulated.device.conftest import Program
-    from tests.unit.emulated.device.zoo import Integers
+    from zoo import Integers
 
     Bytes = npt.NDArray[np.uint8]
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import BlockCapacity, Grid
-from tests.unit.emulated.device.zoo import (
+from zoo import (
     BOUNDS,
     CLEAN,
     DEADLOCK,

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import Grid
-from tests.unit.emulated.device.zoo import (
+from zoo import (
     BOUNDS,
     CLEAN,
     DIVERGENT_BARRIER,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tests.unit.emulated.device.conftest import Program
-    from tests.unit.emulated.device.zoo import Floats, Integers
+    from zoo import Floats, Integers
 
     Words = npt.NDArray[np.uint32]
 
