@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_rmsperf.buffers import NamedBuffers, require_fitting
 from pytest_rmsperf.device.context import CudaContext
-from pytest_rmsperf.errors import DeviceError, OperatorError, PlanError
+from pytest_rmsperf.errors import DeviceError
 from pytest_rmsperf.launch import Buffer, Role
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ class Allocation:
         """Copy an array of exactly this buffer's shape and dtype to the device."""
         import numpy
 
-        wanted = (self.buffer.shape, self.buffer.dtype)
-        if (array.shape, array.dtype.name) != wanted:
-            raise OperatorError(
-                f"input {self.buffer.name} must be {wanted[1]} of shape {wanted[0]}, "
-                f"got {array.dtype.name} of shape {array.shape}"
-            )
+        require_fitting(array, self.buffer)
         self._view().set(numpy.ascontiguousarray(array), stream=self._stream())
         self.context.synchronize()
 
@@ -107,11 +103,8 @@ class Allocation:
         pointer.memset_async(value, nbytes, self._stream())
 
 
-class DeviceMemory:
+class DeviceMemory(NamedBuffers[Allocation]):
     """The buffers of one case by name; some may be shared with other cases of the same problem."""
-
-    def __init__(self, allocations: Iterable[Allocation]) -> None:
-        self._by_name = {one.buffer.name: one for one in allocations}
 
     @classmethod
     def of(
@@ -124,34 +117,6 @@ class DeviceMemory:
         """Return these buffers together with newly allocated ones."""
         own = [Allocation.make(buffer, context) for buffer in buffers]
         return DeviceMemory([*self._by_name.values(), *own])
-
-    def __getitem__(self, name: str) -> Allocation:
-        if name in self._by_name:
-            return self._by_name[name]
-        known = ", ".join(self._by_name)
-        raise PlanError(f"a launch names buffer {name!r}, but the plan has {known}")
-
-    def poison(self) -> None:
-        """Poison every output and scratch buffer; state is kept, as between launches."""
-        for one in self._by_name.values():
-            if one.buffer.role in (Role.OUTPUT, Role.SCRATCH):
-                one.fill()
-
-    def upload(self, arrays: dict[str, Array]) -> None:
-        """Fill every input buffer; OperatorError names a missing or an unknown array."""
-        inputs = {n for n, one in self._by_name.items() if one.buffer.role is Role.INPUT}
-        if inputs != set(arrays):
-            raise OperatorError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
-        for name, array in arrays.items():
-            self[name].upload(array)
-
-    def outputs(self) -> dict[str, Array]:
-        """Download every output buffer."""
-        return {
-            name: one.download()
-            for name, one in self._by_name.items()
-            if one.buffer.role is Role.OUTPUT
-        }
 
     def overwritten(self, arrays: Arrays) -> list[str]:
         """Name the input buffers that no longer hold what was uploaded from `arrays`."""

@@ -7,8 +7,9 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pytest_rmsperf.buffers import NamedBuffers, require_fitting
 from pytest_rmsperf.emulated.runtime import load_runtime
-from pytest_rmsperf.errors import GateFailure, OperatorError, PlanError
+from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.launch import ELEMENT_BYTES, Buffer, Role
 
 if TYPE_CHECKING:
@@ -97,14 +98,13 @@ class Allocation:
 
     def upload(self, array: Array) -> None:
         """Copy an array of exactly this buffer's shape and dtype into it."""
-        wanted = (self.buffer.shape, self.buffer.dtype)
-        if (array.shape, array.dtype.name) != wanted:
-            raise OperatorError(
-                f"input {self.buffer.name} must be {wanted[1]} of shape {wanted[0]}, "
-                f"got {array.dtype.name} of shape {array.shape}"
-            )
+        require_fitting(array, self.buffer)
         self.array()[...] = array
         self.written[:] = WRITTEN_BEFORE
+
+    def download(self) -> Array:
+        """Return a copy of the buffer as an array."""
+        return self.array().copy()
 
     def never_written(self) -> tuple[tuple[int, ...], int] | None:
         """Return the index of the first element no kernel wrote and how many; None for none."""
@@ -118,39 +118,11 @@ class Allocation:
         return tuple(int(place) for place in index), int(missing.sum())
 
 
-class EmulatedMemory:
-    """The buffers of one case by name."""
+class EmulatedMemory(NamedBuffers[Allocation]):
+    """The buffers of one case by name; see Allocation for what it means that they are `filled`."""
 
     def __init__(self, buffers: Iterable[Buffer], *, filled: bool = True) -> None:
-        self._by_name = {one.name: Allocation(one, filled=filled) for one in buffers}
-
-    def __getitem__(self, name: str) -> Allocation:
-        if name in self._by_name:
-            return self._by_name[name]
-        known = ", ".join(self._by_name)
-        raise PlanError(f"a launch names buffer {name!r}, but the plan has {known}")
-
-    def poison(self) -> None:
-        """Poison every output and scratch buffer; state is kept, as between launches."""
-        for one in self._by_name.values():
-            if one.buffer.role in (Role.OUTPUT, Role.SCRATCH):
-                one.fill()
-
-    def upload(self, arrays: dict[str, Array]) -> None:
-        """Fill every input buffer; OperatorError names a missing or an unknown array."""
-        inputs = {n for n, one in self._by_name.items() if one.buffer.role is Role.INPUT}
-        if inputs != set(arrays):
-            raise OperatorError(f"inputs must be {sorted(inputs)}, got {sorted(arrays)}")
-        for name, array in arrays.items():
-            self[name].upload(array)
-
-    def outputs(self) -> dict[str, Array]:
-        """Return a copy of every output buffer."""
-        return {
-            name: one.array().copy()
-            for name, one in self._by_name.items()
-            if one.buffer.role is Role.OUTPUT
-        }
+        super().__init__(Allocation(one, filled=filled) for one in buffers)
 
     def overwritten(self, arrays: Arrays) -> list[str]:
         """Name the input buffers that a kernel wrote to, be it what was there before."""
@@ -162,9 +134,7 @@ class EmulatedMemory:
 
     def require_outputs_written(self) -> None:
         """Raise GateFailure with the place of the first output element that no kernel wrote."""
-        for name, one in self._by_name.items():
-            if one.buffer.role is not Role.OUTPUT:
-                continue
+        for name, one in self.of_role(Role.OUTPUT).items():
             missing = one.never_written()
             if missing is not None:
                 index, count = missing

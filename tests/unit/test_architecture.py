@@ -28,7 +28,7 @@ ORDER = f"""
     {BUNDLED}.reference {BUNDLED}.retained_tile
     {BUNDLED}.unfused {BUNDLED}.local_fusion {BUNDLED}.megakernel_row {BUNDLED}.megakernel_grid
     {BUNDLED} probes
-    measurement execution
+    measurement execution buffers
     checks provenance messages baseline_format numerics
     baselines verdict
     report report.messages report.records report.progress report.header
