@@ -154,23 +154,31 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A variant, submitted in one way, on one problem: what is measured and judged."""
+    """A variant, submitted in one way, on one problem: what is measured and judged.
+
+    `origin` names the commit its operator was taken from; empty for the working tree.
+    """
 
     operator: Operator
     variant: Variant
     submission: Submission
     problem: Problem
+    origin: str = ""
 
     @property
     def id(self) -> str:
-        """The pytest id, the baseline key and the report row, such as op/variant-graph/16x1024."""
-        return (
-            f"{self.operator.name}/{self.variant.name}-{self.submission.value}/{self.problem.label}"
-        )
+        """The pytest id, the baseline key and the report row, such as op/variant-graph/16x1024.
+
+        A case of another commit has that commit behind an @, and is never stored.
+        """
+        name = f"{self.operator.name}/{self.variant.name}-{self.submission.value}"
+        return f"{name}/{self.problem.label}{'@' if self.origin else ''}{self.origin}"
 
     @property
     def reference(self) -> CaseReference:
-        return CaseReference(self.operator.folder, self.variant.name, self.submission, self.problem)
+        return CaseReference(
+            self.operator.folder, self.variant.name, self.submission, self.problem, self.origin
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +189,13 @@ class CaseReference:
     variant: str
     submission: Submission
     problem: Problem
+    origin: str = ""
 
     def resolve(self) -> Case:
         """Load the operator and return the case; OperatorError when it is not there."""
         operator = load_operator(self.folder)
-        return Case(operator, operator.variant(self.variant), self.submission, self.problem)
+        variant = operator.variant(self.variant)
+        return Case(operator, variant, self.submission, self.problem, self.origin)
 
 
 def load_operator(folder: Path) -> Operator:

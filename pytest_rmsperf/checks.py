@@ -9,6 +9,7 @@ from pytest_rmsperf.accuracy import Numerics
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.launch import LaunchPlan
+from pytest_rmsperf.protocol import StopReason
 from pytest_rmsperf.resources import CompiledModule, Residency
 from pytest_rmsperf.samples import Samples
 
@@ -87,10 +88,48 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionResult:
-    """All samples of one session by case id, the cases it lost, and the device around it."""
+class Turn:
+    """In which order a block went through the cases: `start` and on, or back to it from its end."""
+
+    start: int
+    backwards: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSession:
+    """What a worker brings back of one session.
+
+    `order` are the ids of all cases and probes, from which `turns`, one per block, say where each
+    block began. `during` holds one reading of the device per block.
+    """
 
     samples: dict[str, Samples]
+    order: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    stop_reason: StopReason = StopReason.BLOCKS
+    during: tuple[DeviceState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResult:
+    """One session: what was timed, the cases it lost, and the device before and after it.
+
+    `unfit` says what was wrong with the machine, and `drifting` with the samples of single cases.
+    """
+
+    timed: TimedSession
     failures: dict[str, Failure] = field(default_factory=dict)
     before: DeviceState | None = None
     after: DeviceState | None = None
+    unfit: str | None = None
+    drifting: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def samples(self) -> dict[str, Samples]:
+        return self.timed.samples
+
+    @property
+    def states(self) -> tuple[DeviceState, ...]:
+        """All readings of the device, in order of time."""
+        ends = (self.before, *self.timed.during, self.after)
+        return tuple(one for one in ends if one is not None)

@@ -46,10 +46,26 @@ class DeviceIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class Tenant:
+    """A process on the device that is none of ours; what the driver does not tell is None."""
+
+    pid: int
+    name: str | None = None
+    sm_percent: int | None = None  # of the device's time, lately
+
+    def __str__(self) -> str:
+        name = self.name or "a process whose name is hidden"
+        share = "" if self.sm_percent is None else f", {self.sm_percent} % of the SMs' time"
+        return f"{name} (pid {self.pid}{share})"
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceState:
     """What NVML says at one moment; a field is None where the machine does not tell.
 
     `notes` says for each missing field why it is missing, so that absence is visible.
+    `ours_unlisted` says that processes are listed and none of them is ours: these may be pids of
+    the host, with ours among `other_processes`.
     """
 
     driver: str | None = None
@@ -59,6 +75,7 @@ class DeviceState:
     sm_mhz: int | None = None
     max_sm_mhz: int | None = None
     memory_mhz: int | None = None
+    max_memory_mhz: int | None = None
     temperature_c: int | None = None
     utilization_percent: int | None = None
     clocks_event_reasons: tuple[str, ...] | None = None
@@ -67,8 +84,14 @@ class DeviceState:
     persistence_enabled: bool | None = None
     compute_mode: str | None = None
     used_memory_mib: int | None = None
-    other_processes: tuple[int, ...] | None = None
+    other_processes: tuple[Tenant, ...] | None = None
+    ours_unlisted: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def has_strangers(self) -> bool:
+        """Whether a process that cannot be ours is on the device."""
+        return len(self.other_processes or ()) > self.ours_unlisted
 
 
 @dataclass(frozen=True, slots=True)

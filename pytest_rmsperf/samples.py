@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
+from math import inf
+
+
+class Timing(str, Enum):
+    """How the launches whose device time is taken were queued."""
+
+    GRAPH = "graph"  # unrolled into one graph
+    QUEUED = "queued"  # one by one behind a kernel that blocks; for what cannot be captured
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +28,23 @@ class Quartiles:
 class Samples:
     """Everything measured for one case in one session, in order of measurement.
 
-    `device_ns` holds one figure per block: elapsed time of a graph of `launches_per_graph`
-    unrolled launches between two events, divided by that number. `completion_ns` holds one figure
-    per submission: host clock from before the first submission call until the stream
-    synchronization returned.
+    `device_ns` holds one figure per block: elapsed time of `launches_per_graph` launches, unrolled
+    into one graph, between two events, divided by that number. `completion_ns` holds one figure
+    per submission, as many in each block: host clock from before the first submission call until
+    the stream synchronization returned.
     """
 
     case_id: str
     launches_per_graph: int
     device_ns: tuple[int, ...]
     completion_ns: tuple[int, ...]
+    timing: Timing = Timing.GRAPH
+
+    def completion_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Return the completions block by block; those of block i were taken with device_ns[i]."""
+        size = len(self.completion_ns) // max(1, len(self.device_ns))
+        starts = range(0, size * len(self.device_ns), max(1, size))
+        return tuple(self.completion_ns[start : start + size] for start in starts)
 
 
 def impossible(samples: Samples) -> str | None:
@@ -36,8 +52,9 @@ def impossible(samples: Samples) -> str | None:
     for what, values in (("device", samples.device_ns), ("completion", samples.completion_ns)):
         if not values:
             return f"no {what} samples"
-        if min(values) <= 0:
-            return f"a {what} sample of {min(values)} ns"
+        wrong = [one for one in values if not 0 < one < inf]  # NaN is not in between either
+        if wrong:
+            return f"a {what} sample of {wrong[0]} ns"
     return None
 
 

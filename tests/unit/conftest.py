@@ -11,14 +11,9 @@ import pytest
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, Provenance
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
-from pytest_rmsperf.measurement import (
-    Measurement,
-    ProbeFigures,
-    Protocol,
-    Resources,
-    Run,
-    SessionFigures,
-)
+from pytest_rmsperf.measurement import Measurement, ProbeFigures, Resources, Run, SessionFigures
+from pytest_rmsperf.policy import Policy
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.resources import (
     Capacity,
     CompiledKernel,
@@ -28,9 +23,11 @@ from pytest_rmsperf.resources import (
 )
 from pytest_rmsperf.samples import Quartiles
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.verdict import Thresholds, Verdict, judge
+from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.verdict import Round, Verdict, judge
 
 CASE_ID = "softmax/online-graph/16x1024"
+THRESHOLDS = Thresholds(Limit(0.03, 50), Limit(0.25, 1000))
 RUN = Run(
     device=DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771),
     driver="580.159",
@@ -93,16 +90,23 @@ def measurement_of(
 def judge_medians(
     before: Sequence[int],
     after: Sequence[int],
+    second: Sequence[int] = (),
     *,
     host: tuple[Sequence[int], Sequence[int]] | None = None,
     null: tuple[int | None, int | None] = (6000, 6000),
     unfit: str | None = None,
 ) -> Verdict:
-    """Judge by thresholds of 3 % and 50 ns device time, 25 % and 1000 ns host completion."""
+    """Judge by thresholds of 3 % and 50 ns device time, 25 % and 1000 ns host completion.
+
+    `second` is a confirming round, whose host completions are the first's.
+    """
     old, new = host or ([20_000] * len(before), [20_000] * len(after))
     baseline = measurement_of(before, completion_ns=old, null_ns=null[0])
-    current = measurement_of(after, completion_ns=new, null_ns=null[1])
-    return judge(CASE_ID, current, baseline, Thresholds(0.03, 50, 0.25, 1000), unfit=unfit)
+    rounds = [Round(measurement_of(after, completion_ns=new, null_ns=null[1]), unfit=unfit)]
+    if second:
+        again = measurement_of(second, completion_ns=new[: len(second)], null_ns=null[1])
+        rounds.append(Round(again))
+    return judge(CASE_ID, rounds, baseline, THRESHOLDS)
 
 
 class OneKernel:
@@ -166,6 +170,7 @@ def default_settings(tmp_path: Path) -> Settings:
     """The settings of a run without options or ini keys, with its baselines in `tmp_path`."""
     return Settings(
         save=False,
+        calibrate=False,
         baselines=tmp_path / "baselines",
         device=DeviceChoice.AUTO,
         emulated_seed=0,
@@ -173,11 +178,14 @@ def default_settings(tmp_path: Path) -> Settings:
         require_gpu=False,
         expect_gpu=None,
         arch="sm_90",
-        sessions=3,
-        samples=15,
+        protocol=Protocol(),
         deadline_s=30.0,
-        threshold_percent=3.0,
-        completion_threshold_percent=25.0,
+        against=None,
+        thresholds=THRESHOLDS,
+        policy=Policy(),
+        power_limit_mw=None,
+        accept_slower=False,
+        accept_dirty=False,
         json=None,
     )
 

@@ -1,76 +1,18 @@
-"""The protocol's settings, and the reduction of samples to what a baseline keeps."""
+"""The reduction of samples to what a baseline keeps, and the figures of a measurement."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.measurement import (
-    Measurement,
-    ProbeFigures,
-    Protocol,
-    figures,
-    middle,
-    probe_figures,
-)
-from pytest_rmsperf.samples import Quartiles, Samples
+from pytest_rmsperf.measurement import Measurement, ProbeFigures, figures, middle, probe_figures
+from pytest_rmsperf.samples import Quartiles, Samples, Timing
 
-COUNTS = ("sessions", "blocks", "completions_per_block", "graph_us")
+Measured = Callable[..., Measurement]
+
 SAMPLES = Samples("softmax/online-graph/16x1024", 120, (30, 10, 20), (300, 100, 200))
-
-
-def protocol_with(**changes: Any) -> Protocol:
-    return replace(Protocol(), **changes)
-
-
-@pytest.mark.parametrize("name", COUNTS)
-def test_a_protocol_counts_from_one(name: str) -> None:
-    assert getattr(protocol_with(**{name: 1}), name) == 1
-
-
-@pytest.mark.parametrize("name", COUNTS)
-def test_a_protocol_that_measures_nothing_is_refused(name: str) -> None:
-    with pytest.raises(SettingError, match=f"{name} must be at least 1, got 0"):
-        protocol_with(**{name: 0})
-
-
-def test_a_protocol_does_not_differ_from_itself() -> None:
-    assert Protocol().differs_from(Protocol()) is None
-
-
-def test_more_sessions_are_no_other_protocol() -> None:
-    assert Protocol(sessions=3).differs_from(Protocol(sessions=9)) is None
-
-
-@pytest.mark.parametrize(
-    ("stored", "difference"),
-    [
-        (Protocol(version=7), "version 7 -> 1"),
-        (Protocol(blocks=30), "blocks 30 -> 15"),
-        (Protocol(completions_per_block=5), "completions_per_block 5 -> 20"),
-        (Protocol(graph_us=500), "graph_us 500 -> 1000"),
-        (Protocol(cache="cold"), "cache cold -> warm"),
-    ],
-)
-def test_a_setting_that_moves_figures_is_named_with_both_values(
-    stored: Protocol, difference: str
-) -> None:
-    assert Protocol().differs_from(stored) == difference
-
-
-def test_every_setting_but_the_number_of_sessions_makes_another_protocol() -> None:
-    other = {"version": 2, "sessions": 4, "blocks": 1, "completions_per_block": 1, "graph_us": 1}
-    changed = [
-        protocol_with(**{name: value}) for name, value in (other | {"cache": "cold"}).items()
-    ]
-
-    same = [one for one in changed if Protocol().differs_from(one) is None]
-
-    assert (len(changed), same) == (len(fields(Protocol)), [Protocol(sessions=4)])
 
 
 @pytest.mark.parametrize(
@@ -82,28 +24,62 @@ def test_the_middle_is_a_whole_number_or_nothing(
     assert middle(values) == median
 
 
-def test_the_figure_of_a_measurement_is_the_median_of_its_sessions(
-    measured: Callable[..., Measurement],
-) -> None:
+def test_the_figure_of_a_measurement_is_the_median_of_its_sessions(measured: Measured) -> None:
     one = measured((8200, 5000, 8300), completion_ns=(14_000, 99_000, 13_000))
 
     assert (one.device_ns, one.completion_ns) == (8200, 14_000)
 
 
-def test_a_measurement_without_sessions_has_no_figures(
-    measured: Callable[..., Measurement],
-) -> None:
+def test_session_medians_are_in_the_order_of_sessions(measured: Measured) -> None:
+    one = measured((8200, 5000, 8300), completion_ns=(14_000, 99_000, 13_000))
+
+    assert (one.device_medians, one.completion_medians) == (
+        (8200, 5000, 8300),
+        (14_000, 99_000, 13_000),
+    )
+
+
+def test_a_measurement_without_sessions_has_no_figures(measured: Measured) -> None:
     one = measured(())
 
     assert (one.device_ns, one.completion_ns) == (None, None)
 
 
-def test_published_sessions_have_completion_and_no_device_time(
-    measured: Callable[..., Measurement],
-) -> None:
+def test_published_sessions_have_completion_and_no_device_time(measured: Measured) -> None:
     one = measured((None, None), completion_ns=(18_600, 18_600))
 
     assert (one.device_ns, one.completion_ns) == (None, 18_600)
+
+
+def test_session_without_device_time_is_left_out_of_its_medians(measured: Measured) -> None:
+    one = measured((8200, None, 8300), completion_ns=(14_000, 13_000, 12_000))
+
+    assert (one.device_medians, one.completion_medians) == (
+        (8200, 8300),
+        (14_000, 13_000, 12_000),
+    )
+
+
+# ---- bound by the host ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("completion_ns", "bound"), [(16_000, False), (16_001, True)])
+def test_a_case_is_host_bound_when_most_of_its_completion_is_not_device_time(
+    measured: Measured, completion_ns: int, *, bound: bool
+) -> None:
+    one = measured((8000,) * 3, completion_ns=(completion_ns,) * 3)
+
+    assert one.is_host_bound is bound
+
+
+@pytest.mark.parametrize("device_ns", [(), (None, None)])
+def test_a_case_without_device_time_is_not_called_host_bound(
+    measured: Measured, device_ns: tuple[None, ...]
+) -> None:
+    assert not measured(device_ns).is_host_bound
+
+
+# ---- what a session keeps ------------------------------------------------------------
 
 
 def test_a_session_keeps_the_quartiles_of_both_times() -> None:
@@ -118,6 +94,18 @@ def test_a_session_keeps_its_probes_and_its_launches_per_graph() -> None:
     kept = figures(SAMPLES, null=null, copy=copy)
 
     assert (kept.null, kept.copy, kept.launches_per_graph) == (null, copy, 120)
+
+
+@pytest.mark.parametrize("timing", Timing)
+def test_a_session_keeps_how_its_launches_were_queued(timing: Timing) -> None:
+    assert figures(replace(SAMPLES, timing=timing), null=None, copy=None).timing is timing
+
+
+@pytest.mark.parametrize("launches", [1, 10, 100])
+def test_figures_are_per_launch_whatever_the_launches_in_a_graph(launches: int) -> None:
+    kept = figures(replace(SAMPLES, launches_per_graph=launches), null=None, copy=None)
+
+    assert (kept.device, kept.completion) == (Quartiles(10, 20, 30), Quartiles(100, 200, 300))
 
 
 def test_a_session_without_device_samples_has_no_device_time() -> None:

@@ -1,6 +1,8 @@
-"""Quartiles of few, many, equal and odd samples: always whole numbers that were measured."""
+"""Quartiles of few, many, equal and odd samples; blocks; and what no clock can have given."""
 
 from __future__ import annotations
+
+from math import inf, nan
 
 import pytest
 
@@ -47,6 +49,8 @@ def test_no_samples_are_an_error() -> None:
         ((5,), (), "no completion samples"),
         ((5, 0), (5,), "a device sample of 0 ns"),
         ((5,), (5, -3, 7), "a completion sample of -3 ns"),
+        ((5, nan, 7), (5,), "a device sample of nan ns"),
+        ((5, inf), (5,), "a device sample of inf ns"),
         ((1,), (1,), None),
     ],
 )
@@ -54,3 +58,25 @@ def test_samples_that_no_clock_can_take_are_named(
     device_ns: tuple[int, ...], completion_ns: tuple[int, ...], text: str | None
 ) -> None:
     assert impossible(Samples("a", 8, device_ns, completion_ns)) == text
+
+
+# ---- blocks ------------------------------------------------------------------------
+
+
+def test_completions_are_given_block_by_block() -> None:
+    samples = Samples("a", 8, (5, 6, 7), (1, 2, 3, 4, 5, 6))
+
+    assert samples.completion_blocks() == ((1, 2), (3, 4), (5, 6))
+
+
+def test_completions_of_an_unfinished_block_belong_to_none() -> None:
+    samples = Samples("a", 8, (5, 6), (1, 2, 3, 4, 5))
+
+    assert samples.completion_blocks() == ((1, 2), (3, 4))
+
+
+@pytest.mark.parametrize(("device_ns", "completion_ns"), [((), ()), ((), (1, 2))])
+def test_session_without_blocks_has_no_completions_by_block(
+    device_ns: tuple[int, ...], completion_ns: tuple[int, ...]
+) -> None:
+    assert Samples("a", 8, device_ns, completion_ns).completion_blocks() == ()

@@ -1,4 +1,4 @@
-"""The judge: the ladder of its answers, what is impossible, and what failing means."""
+"""The judge's ladder: samples, comparability, validity, a baseline at all, and then evidence."""
 
 from __future__ import annotations
 
@@ -7,137 +7,222 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_rmsperf.measurement import Measurement, ProbeFigures
+from pytest_rmsperf.measurement import Conditions, Measurement, Noise, ProbeFigures
+from pytest_rmsperf.policy import COMPARED, Status
+from pytest_rmsperf.protocol import StopReason
 from pytest_rmsperf.samples import Quartiles
-from pytest_rmsperf.verdict import COMPARED, FAILING, Status, Thresholds, Verdict, judge, share
+from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.verdict import Round, Verdict, judge, share, together
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]
 
-THRESHOLDS = Thresholds(0.03, 50, 0.25, 1000)
+THRESHOLDS = Thresholds(Limit(0.03, 50), Limit(0.25, 1000))
 BEFORE = (10_000, 10_000, 10_000)
-HOST_BEFORE = (20_000, 20_000, 20_000)
+SLOW = (11_000, 11_000, 11_000)
+BUSY = "a foreign process runs on the device: python (pid 7)"
 
 
-@pytest.mark.parametrize(
-    ("status", "fails", "compared"),
-    [
-        (Status.UNCHANGED, False, True),
-        (Status.FASTER, False, True),
-        (Status.INCONCLUSIVE, False, True),
-        (Status.SLOWER, True, True),
-        (Status.MISSING, True, False),
-        (Status.INCOMPARABLE, True, False),
-        (Status.INVALID, True, False),
-    ],
-)
-def test_a_status_has_one_outcome(status: Status, *, fails: bool, compared: bool) -> None:
-    verdict = Verdict("case", status, "", None, None, THRESHOLDS)
-
-    assert (verdict.fails, status in COMPARED) == (fails, compared)
+def verdict_of(
+    current: Measurement, baseline: Measurement | None, *, unfit: str | None = None
+) -> Verdict:
+    """Judge one round."""
+    return judge("case", [Round(current, unfit=unfit)], baseline, THRESHOLDS)
 
 
-def test_a_status_that_compared_nothing_fails() -> None:
-    assert set(Status) - COMPARED <= FAILING
+# ---- each rung is asked before the next ----------------------------------------------
 
 
-# ---- the ladder: each rung is asked before the next ------------------------------------------
-
-
-def test_no_measurement_is_invalid_even_without_a_baseline() -> None:
-    verdict = judge("case", None, None, THRESHOLDS)
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_no_samples_are_invalid_even_without_a_baseline(measured: Measured, rounds: int) -> None:
+    verdict = judge("case", [Round(measured(()))] * rounds, None, THRESHOLDS)
 
     assert (verdict.status, verdict.reason) == (Status.INVALID, "no samples")
 
 
-def test_a_measurement_without_sessions_is_invalid(measured: Measured) -> None:
-    assert judge("case", measured(()), measured(), THRESHOLDS).status is Status.INVALID
+def test_no_samples_are_invalid_before_a_baseline_is_incomparable(measured: Measured) -> None:
+    other = replace(measured(), inputs="zeros")
+
+    assert verdict_of(measured(()), other).reason == "no samples"
 
 
-def test_impossible_figures_are_invalid_before_a_baseline_is_missed(measured: Measured) -> None:
-    assert judge("case", measured((0, 0, 0)), None, THRESHOLDS).status is Status.INVALID
+def test_incomparable_baseline_is_never_evidence(measured: Measured) -> None:
+    other = replace(measured(), inputs="zeros")
+
+    verdict = verdict_of(measured(SLOW), other)
+
+    assert (verdict.status, verdict.reason) == (
+        Status.INCOMPARABLE,
+        "other inputs: zeros -> random rows",
+    )
 
 
-def test_a_missing_baseline_is_missing_and_never_unchanged(measured: Measured) -> None:
-    verdict = judge("case", measured(), None, THRESHOLDS)
+def test_comparability_is_asked_before_validity(measured: Measured) -> None:
+    other = replace(measured(), inputs="zeros")
+
+    assert verdict_of(measured((0, 0, 0)), other, unfit=BUSY).status is Status.INCOMPARABLE
+
+
+@pytest.mark.parametrize("after", [SLOW, (9000,) * 3, BEFORE], ids=["slower", "faster", "equal"])
+def test_unfit_machine_is_invalid_whatever_the_figures_say(
+    measured: Measured, after: tuple[int, ...]
+) -> None:
+    verdict = verdict_of(measured(after), measured(BEFORE), unfit=BUSY)
+
+    assert (verdict.status, verdict.reason) == (Status.INVALID, BUSY)
+
+
+def test_one_unfit_session_of_a_second_round_is_invalid(measured: Measured) -> None:
+    rounds = [Round(measured(SLOW)), Round(measured(SLOW), unfit=BUSY)]
+
+    verdict = judge("case", rounds, measured(BEFORE), THRESHOLDS)
+
+    assert (verdict.status, verdict.reason) == (Status.INVALID, BUSY)
+
+
+def test_impossible_figure_is_invalid_before_any_evidence(measured: Measured) -> None:
+    verdict = verdict_of(measured((0, 0, 0)), measured(BEFORE))
+
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "device time of 0 ns")
+
+
+def test_impossible_figure_of_a_second_round_is_invalid(measured: Measured) -> None:
+    rounds = [Round(measured(SLOW)), Round(measured((11_000, 11_000, 0)))]
+
+    assert judge("case", rounds, measured(BEFORE), THRESHOLDS).status is Status.INVALID
+
+
+@pytest.mark.parametrize(
+    ("device_ns", "unfit"), [((0, 0, 0), None), (BEFORE, BUSY)], ids=["impossible", "unfit"]
+)
+def test_what_is_invalid_is_not_excused_by_a_missing_baseline(
+    measured: Measured, device_ns: tuple[int, ...], unfit: str | None
+) -> None:
+    assert verdict_of(measured(device_ns), None, unfit=unfit).status is Status.INVALID
+
+
+def test_missing_baseline_is_missing_and_never_unchanged(measured: Measured) -> None:
+    verdict = verdict_of(measured(), None)
 
     assert (verdict.status, verdict.reason) == (Status.MISSING, "no baseline")
 
 
-def test_an_incomparable_baseline_is_never_evidence(measured: Measured) -> None:
-    other = replace(measured(), inputs="zeros")
-
-    assert judge("case", measured((99_000,)), other, THRESHOLDS).status is Status.INCOMPARABLE
+def test_baseline_of_one_session_is_incomparable_and_never_a_pass(measured: Measured) -> None:
+    assert verdict_of(measured((99_000,) * 3), measured((10_000,))).status is Status.INCOMPARABLE
 
 
-def test_a_verdict_carries_what_was_judged(measured: Measured) -> None:
-    current, baseline = measured((8000,)), measured((9000,))
+def test_verdict_carries_what_was_judged(measured: Measured) -> None:
+    current, baseline = measured((8000,) * 3), measured((9000,) * 3)
 
-    verdict = judge("case", current, baseline, THRESHOLDS)
+    verdict = verdict_of(current, baseline)
 
     assert (verdict.case_id, verdict.current, verdict.baseline) == ("case", current, baseline)
 
 
-# ---- impossible figures ----------------------------------------------------------------------
+def test_current_holds_the_sessions_and_conditions_of_both_rounds(measured: Measured) -> None:
+    run = replace(measured().run, conditions=(Conditions(15, StopReason.BLOCKS),) * 3)
+    rounds = [Round(measured(SLOW, run=run)), Round(measured((11_100,) * 3, run=run))]
+
+    found = together(rounds)
+
+    assert found is not None
+    assert (found.device_medians, len(found.run.conditions)) == ((*SLOW, *(11_100,) * 3), 6)
 
 
-@pytest.mark.parametrize("device_ns", [0, -1])
-def test_a_device_time_that_no_clock_gives_is_invalid(measured: Measured, device_ns: int) -> None:
-    verdict = judge("case", measured((8000, device_ns, 8000)), measured(), THRESHOLDS)
-
-    assert (verdict.status, verdict.reason) == (Status.INVALID, f"device time of {device_ns} ns")
+def test_rounds_of_nothing_are_nothing_together() -> None:
+    assert together([]) is None
 
 
-@pytest.mark.parametrize("completion_ns", [0, -1])
-def test_a_host_completion_that_no_clock_gives_is_invalid(
-    measured: Measured, completion_ns: int
+@pytest.mark.parametrize("status", Status)
+def test_verdict_is_compared_when_its_status_is(status: Status) -> None:
+    verdict = Verdict("case", status, "", None, None, THRESHOLDS)
+
+    assert verdict.is_compared is (status in COMPARED)
+
+
+# ---- thresholds in force -------------------------------------------------------------
+
+
+def noisy(measurement: Measurement, device_ppm: int, completion_ppm: int) -> Measurement:
+    """The same with a noise floor stored beside it."""
+    return replace(measurement, noise=Noise(12, device_ppm, 0, completion_ppm, 0))
+
+
+@pytest.mark.parametrize(
+    ("noise_ppm", "status"), [(99_999, Status.SLOWER), (100_000, Status.UNCHANGED)]
+)
+def test_stored_noise_floor_raises_the_limit_of_its_case(
+    measured: Measured, noise_ppm: int, status: Status
 ) -> None:
-    current = measured((8000,), completion_ns=(completion_ns,))
+    verdict = verdict_of(measured(SLOW), noisy(measured(BEFORE), noise_ppm, 0))
 
-    verdict = judge("case", current, measured(), THRESHOLDS)
-
-    assert verdict.reason == f"host completion of {completion_ns} ns"
+    assert verdict.status is status
 
 
-def test_a_quarter_of_zero_samples_is_invalid_though_the_median_is_not(measured: Measured) -> None:
-    whole = measured((8000,))
-    session = replace(whole.sessions[0], device=Quartiles(0, 8000, 8000))
+def test_verdict_shows_the_thresholds_in_force(measured: Measured) -> None:
+    verdict = verdict_of(measured(), noisy(measured(), 40_000, 300_000))
 
-    verdict = judge("case", replace(whole, sessions=(session,)), whole, THRESHOLDS)
-
-    assert verdict.status is Status.INVALID
+    assert verdict.thresholds == Thresholds(Limit(0.04, 50), Limit(0.3, 1000))
 
 
-def test_a_session_without_device_time_is_invalid(measured: Measured) -> None:
-    current = measured((8000, None))
+def test_noise_floor_below_the_limit_changes_nothing(measured: Measured) -> None:
+    verdict = verdict_of(measured(), noisy(measured(), 20_000, 100_000))
 
-    assert judge("case", current, measured(), THRESHOLDS).reason == "no device time"
-
-
-def test_half_the_time_of_a_kernel_that_does_nothing_is_possible(measured: Measured) -> None:
-    assert judge("case", measured((500,)), None, THRESHOLDS).status is Status.MISSING
+    assert verdict.thresholds == THRESHOLDS
 
 
-def test_less_than_half_the_time_of_a_kernel_that_does_nothing_is_implausible(
-    measured: Measured,
-) -> None:
-    verdict = judge("case", measured((499,)), None, THRESHOLDS)
+# ---- a lower clock than the baseline's -----------------------------------------------
 
-    assert verdict.reason == (
-        "implausibly fast: device time 499 ns, but a kernel that does nothing takes 1000 ns; "
-        "is the work on another stream?"
+
+def at_clock(measurement: Measurement, sm_mhz: int | None) -> Measurement:
+    """The same with every session at this SM clock."""
+    one = Conditions(15, StopReason.BLOCKS, median_sm_mhz=sm_mhz)
+    count = len(measurement.sessions)
+    return replace(measurement, run=replace(measurement.run, conditions=(one,) * count))
+
+
+def test_loss_at_a_lower_clock_is_invalid_and_says_the_clocks(measured: Measured) -> None:
+    baseline = at_clock(measured(BEFORE), 1980)
+
+    verdict = verdict_of(at_clock(measured(SLOW), 1200), baseline)
+
+    assert (verdict.status, verdict.reason) == (
+        Status.INVALID,
+        "slower device time, but the SM clock 1980 -> 1200 MHz",
     )
 
 
-def test_without_a_null_kernel_beside_it_a_short_time_is_believed(measured: Measured) -> None:
-    assert judge("case", measured((499,), null_ns=None), None, THRESHOLDS).status is Status.MISSING
+def test_loss_at_a_lower_clock_may_still_be_settled_by_fresh_sessions(measured: Measured) -> None:
+    baseline = at_clock(measured(BEFORE), 1980)
+
+    assert verdict_of(at_clock(measured(SLOW), 1200), baseline).more_sessions == 3
 
 
-# ---- the change ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("after", "status"), [(BEFORE, Status.UNCHANGED), ((9000,) * 3, Status.FASTER)]
+)
+def test_lower_clock_takes_nothing_from_a_figure_that_is_no_loss(
+    measured: Measured, after: tuple[int, ...], status: Status
+) -> None:
+    baseline = at_clock(measured(BEFORE), 1980)
+
+    assert verdict_of(at_clock(measured(after), 1200), baseline).status is status
 
 
-def test_a_positive_change_is_slower(judged: Judged) -> None:
-    verdict = judged(BEFORE, (11_000,) * 3, host=(HOST_BEFORE, (10_000,) * 3))
+@pytest.mark.parametrize("now", [1980, 2100, None])
+def test_loss_at_the_same_or_a_higher_or_an_unknown_clock_is_a_loss(
+    measured: Measured, now: int | None
+) -> None:
+    baseline = at_clock(measured(BEFORE), 1980)
+
+    assert verdict_of(at_clock(measured(SLOW), now), baseline).status is Status.SLOWER
+
+
+# ---- the change ----------------------------------------------------------------------
+
+
+def test_positive_change_is_slower(judged: Judged) -> None:
+    verdict = judged(BEFORE, SLOW, host=((20_000,) * 3, (10_000,) * 3))
 
     assert [verdict.change, verdict.completion_change] == pytest.approx([0.1, -0.5])
 
@@ -146,14 +231,14 @@ def test_a_positive_change_is_slower(judged: Judged) -> None:
 def test_figures_that_were_not_compared_have_no_change(measured: Measured, status: Status) -> None:
     verdict = Verdict("case", status, "", measured((9000,)), measured((8000,)), THRESHOLDS)
 
-    assert (verdict.change, verdict.completion_change) == (None, None)
+    assert (verdict.change, verdict.completion_change, verdict.cleared) == (None, None, None)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [(None, 5, None), (5, None, None), (0, 5, None), (5, 0, -1.0), (5, 5, 0.0)],
 )
-def test_a_share_is_finite_or_unknown(
+def test_share_is_finite_or_unknown(
     before: int | None, after: int | None, change: float | None
 ) -> None:
     assert share(before, after) == change
@@ -161,9 +246,16 @@ def test_a_share_is_finite_or_unknown(
 
 def test_probes_rescale_nothing(measured: Measured) -> None:
     probe = ProbeFigures(device_ns=14_000, completion_ns=12_000)
-    baseline, current = measured(BEFORE), measured((11_000,) * 3)
+    current = measured(SLOW)
     halved = tuple(replace(one, copy=probe) for one in current.sessions)
 
-    verdict = judge("case", replace(current, sessions=halved), baseline, THRESHOLDS)
+    verdict = verdict_of(replace(current, sessions=halved), measured(BEFORE))
 
     assert verdict.change == pytest.approx(0.1)
+
+
+def test_quartiles_inside_a_session_decide_nothing(measured: Measured) -> None:
+    current = measured(SLOW)
+    wide = tuple(replace(one, device=Quartiles(5000, 11_000, 90_000)) for one in current.sessions)
+
+    assert verdict_of(replace(current, sessions=wide), measured(BEFORE)).status is Status.SLOWER

@@ -1,4 +1,4 @@
-"""The judge's evidence: both sides of each threshold, and doubt where sessions overlap."""
+"""The judge's evidence: both figures, both rounds, and a host that moved by itself."""
 
 from __future__ import annotations
 
@@ -6,62 +6,106 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_rmsperf.verdict import Status, Verdict
+from pytest_rmsperf.measurement import Measurement
+from pytest_rmsperf.policy import Status
+from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.verdict import Round, Verdict, judge
 
+Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]
+
+THRESHOLDS = Thresholds(Limit(0.03, 50), Limit(0.25, 1000))
 
 # 3 % of 10 us are 300 ns and 25 % of 20 us are 5000 ns, both above their floors.
 BEFORE = (10_000, 10_000, 10_000)
 HOST_BEFORE = (20_000, 20_000, 20_000)
 
 
+@pytest.fixture
+def judged_short(measured: Measured) -> Judged:
+    """Judges constant sessions of a kernel that moves next to nothing: `(1000, 1050)`."""
+
+    def judge_short(before_ns: int, after_ns: int) -> Verdict:
+        before, after = (measured((one,) * 3, copy_ns=None) for one in (before_ns, after_ns))
+        return judge("case", [Round(after)], before, THRESHOLDS)
+
+    return judge_short
+
+
 # ---- device time -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("after", "status"),
+    ("after_ns", "status"),
     [
-        ((10_300, 10_300, 10_300), Status.UNCHANGED),
-        ((10_301, 10_301, 10_301), Status.SLOWER),
-        ((9700, 9700, 9700), Status.UNCHANGED),
-        ((9699, 9699, 9699), Status.FASTER),
+        (10_300, Status.UNCHANGED),
+        (10_301, Status.SLOWER),
+        (9700, Status.UNCHANGED),
+        (9699, Status.FASTER),
     ],
 )
-def test_a_change_counts_beyond_the_share(
-    judged: Judged, after: tuple[int, ...], status: Status
-) -> None:
-    assert judged(BEFORE, after).status is status
+def test_change_counts_beyond_the_share(judged: Judged, after_ns: int, status: Status) -> None:
+    assert judged(BEFORE, (after_ns,) * 3).status is status
 
 
 @pytest.mark.parametrize(
-    ("before_ns", "after_ns", "status"),
+    ("after_ns", "status"),
     [
-        (1000, 1050, Status.UNCHANGED),
-        (1000, 1051, Status.SLOWER),
-        (1000, 950, Status.UNCHANGED),
-        (1000, 949, Status.FASTER),
+        (1050, Status.UNCHANGED),
+        (1051, Status.SLOWER),
+        (950, Status.UNCHANGED),
+        (949, Status.FASTER),
     ],
 )
-def test_a_short_kernels_change_counts_beyond_the_floor(
-    judged: Judged, before_ns: int, after_ns: int, status: Status
+def test_short_kernels_change_counts_beyond_the_floor(
+    judged_short: Judged, after_ns: int, status: Status
 ) -> None:
-    assert judged((before_ns,), (after_ns,)).status is status
+    assert judged_short(1000, after_ns).status is status
 
 
-def test_sessions_that_only_touch_leave_doubt(judged: Judged) -> None:
-    assert judged((10_000, 10_000, 11_000), (11_000, 12_000, 12_000)).status is Status.INCONCLUSIVE
+@pytest.mark.parametrize("after_ns", [999, 1001])
+def test_one_tick_between_sessions_without_any_scatter_is_no_change(
+    judged_short: Judged, after_ns: int
+) -> None:
+    assert judged_short(1000, after_ns).status is Status.UNCHANGED
 
 
-def test_sessions_that_just_part_leave_none(judged: Judged) -> None:
-    assert judged((10_000, 10_000, 11_000), (11_001, 12_000, 12_000)).status is Status.SLOWER
+def test_unchanged_figure_says_so(judged: Judged) -> None:
+    verdict = judged(BEFORE, BEFORE)
+
+    assert (verdict.reason, verdict.figure) == ("within the threshold", None)
 
 
-def test_faster_sessions_that_only_touch_leave_doubt(judged: Judged) -> None:
-    assert judged((12_000, 12_000, 11_000), (11_000, 10_000, 10_000)).status is Status.INCONCLUSIVE
+def test_unchanged_figure_near_its_limit_says_so(judged: Judged) -> None:
+    assert judged(BEFORE, (10_290,) * 3).reason == "within the threshold, near its limit"
 
 
-def test_faster_sessions_that_just_part_leave_none(judged: Judged) -> None:
-    assert judged((12_000, 12_000, 11_001), (11_000, 10_000, 10_000)).status is Status.FASTER
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (
+            (10_000, 11_000, 11_200),
+            "device time: beyond the threshold, but the sessions overlap",
+        ),
+        (
+            (11_000,),
+            "device time: beyond the threshold, but so few sessions prove nothing",
+        ),
+        (
+            (10_000,),
+            "device time: within the threshold, but one session does not tell",
+        ),
+    ],
+    ids=["overlap", "few", "one"],
+)
+def test_doubt_names_its_figure_and_its_cause(
+    judged: Judged, after: tuple[int, ...], reason: str
+) -> None:
+    host = (HOST_BEFORE, (20_000,) * len(after))
+
+    verdict = judged((10_000, 10_000, 10_050), after, host=host)
+
+    assert (verdict.status, verdict.reason) == (Status.INCONCLUSIVE, reason)
 
 
 def test_widely_spread_sessions_are_neither_a_pass_nor_a_fail(judged: Judged) -> None:
@@ -69,145 +113,101 @@ def test_widely_spread_sessions_are_neither_a_pass_nor_a_fail(judged: Judged) ->
 
     assert (verdict.status, verdict.reason) == (
         Status.INCONCLUSIVE,
-        "beyond the threshold, but the sessions overlap",
+        "device time: beyond the threshold, but the sessions overlap",
     )
 
 
-def test_one_session_in_a_clock_drop_changes_nothing(judged: Judged) -> None:
-    assert judged((10_000,) * 5, (10_000, 10_020, 6000, 9990, 10_010)).status is Status.UNCHANGED
+def test_widely_spread_baseline_is_no_pass_though_the_medians_agree(judged: Judged) -> None:
+    assert judged((6000, 10_000, 30_000), BEFORE).status is Status.INCONCLUSIVE
 
 
-def test_one_tick_between_sessions_without_any_scatter_is_no_change(judged: Judged) -> None:
-    assert judged((1000, 1000, 1000), (1001, 1001, 1001)).status is Status.UNCHANGED
+@pytest.mark.parametrize(
+    "after",
+    [(10_000, 6000, 10_010), (10_000, 10_020, 6000, 9990, 10_010)],
+    ids=["of three", "of five"],
+)
+def test_one_session_in_a_clock_drop_changes_nothing_and_is_named(
+    judged: Judged, after: tuple[int, ...]
+) -> None:
+    verdict = judged((10_000,) * len(after), after)
+
+    assert verdict.device is not None
+    assert (verdict.status, verdict.device.outlying) == (Status.UNCHANGED, (after.index(6000),))
 
 
-@pytest.mark.parametrize("sessions", [1, 2, 4])
-def test_few_sessions_are_judged(judged: Judged, sessions: int) -> None:
-    assert judged((10_000,) * sessions, (11_000,) * sessions).status is Status.SLOWER
+@pytest.mark.parametrize(("sessions", "more"), [(2, 5), (3, 3), (4, 4)])
+def test_few_sessions_are_settled_by_the_second_round_that_they_ask_for(
+    measured: Measured, sessions: int, more: int
+) -> None:
+    baseline = measured((10_000,) * sessions)
+    rounds = [Round(measured((11_000,) * count)) for count in (sessions, more)]
+
+    first, both = (judge("case", rounds[:count], baseline, THRESHOLDS) for count in (1, 2))
+
+    assert (first.more_sessions, both.status) == (more, Status.SLOWER)
 
 
-def test_a_baseline_of_zero_divides_nothing(judged: Judged) -> None:
-    verdict = judged((0,), (10_000,))
-
-    assert (verdict.status, verdict.change) == (Status.SLOWER, None)
+# ---- a second round ----------------------------------------------------------------
 
 
-def test_slower_device_time_fails_though_the_host_got_faster(judged: Judged) -> None:
-    verdict = judged(BEFORE, (11_000,) * 3, host=(HOST_BEFORE, (10_000,) * 3))
+def test_loss_in_a_first_round_asks_for_a_second(judged: Judged) -> None:
+    verdict = judged(BEFORE, (12_000,) * 3)
 
-    assert (verdict.status, verdict.reason) == (Status.SLOWER, "device time")
-
-
-def test_faster_device_time_does_not_pay_for_a_slower_host(judged: Judged) -> None:
-    verdict = judged(BEFORE, (9000,) * 3, host=(HOST_BEFORE, (40_000,) * 3))
-
-    assert (verdict.status, verdict.reason) == (Status.SLOWER, "host completion")
+    assert (verdict.status, verdict.more_sessions, verdict.confirming) == (Status.SLOWER, 3, 0)
 
 
-def test_faster_device_time_stands_when_the_host_moved_by_itself(judged: Judged) -> None:
+def test_loss_that_lasts_is_confirmed(judged: Judged) -> None:
+    verdict = judged(BEFORE, (12_000,) * 3, (12_010,) * 3)
+
+    assert (verdict.status, verdict.more_sessions, verdict.confirming) == (Status.SLOWER, 0, 3)
+
+
+def test_loss_in_one_round_only_is_cleared_and_noted(judged: Judged) -> None:
+    verdict = judged(BEFORE, (12_000,) * 3, (10_010,) * 3)
+
+    assert (verdict.status, verdict.reason, verdict.cleared) == (
+        Status.UNCHANGED,
+        "cleared by a second round of sessions: +20.0 % in the first, +0.1 % in the second",
+        0.2,
+    )
+
+
+def test_figures_of_a_cleared_case_are_those_of_the_second_round(judged: Judged) -> None:
+    verdict = judged(BEFORE, (12_000,) * 3, (10_010,) * 3)
+
+    assert verdict.current is not None
+    assert (verdict.current.device_ns, verdict.change) == (10_010, 0.001)
+
+
+def test_cleared_device_time_does_not_excuse_a_slower_host(judged: Judged) -> None:
     host = (HOST_BEFORE, (40_000,) * 3)
 
-    verdict = judged(BEFORE, (9000,) * 3, host=host, null=(6000, 26_000))
+    verdict = judged(BEFORE, (12_000,) * 3, (10_000,) * 3, host=host)
 
-    assert (verdict.status, verdict.reason) == (Status.FASTER, "device time")
-
-
-@pytest.mark.parametrize(
-    ("after_ns", "status"),
-    [(11_000, Status.INVALID), (9000, Status.FASTER), (10_000, Status.UNCHANGED)],
-)
-def test_a_kernel_on_an_unfit_machine_is_never_called_slower(
-    judged: Judged, after_ns: int, status: Status
-) -> None:
-    verdict = judged(BEFORE, (after_ns,) * 3, unfit="the clocks were lowered")
-
-    assert verdict.status is status
+    assert verdict.current is not None
+    assert (verdict.status, verdict.figure, len(verdict.current.sessions)) == (
+        Status.SLOWER,
+        "host completion",
+        6,
+    )
 
 
-def test_an_unfit_machine_is_named_in_the_reason(judged: Judged) -> None:
-    verdict = judged(BEFORE, (11_000,) * 3, unfit="the clocks were lowered")
+def test_rounds_that_disagree_are_in_doubt(judged: Judged) -> None:
+    verdict = judged(BEFORE, (12_000,) * 3, (10_000, 10_290, 10_295))
 
-    assert verdict.reason == "slower device time, but the clocks were lowered"
-
-
-# ---- host completion ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("after_ns", "status", "reason"),
-    [
-        (25_000, Status.UNCHANGED, "within the threshold"),
-        (25_001, Status.SLOWER, "host completion"),
-    ],
-)
-def test_host_completion_counts_beyond_its_own_share(
-    judged: Judged, after_ns: int, status: Status, reason: str
-) -> None:
-    verdict = judged(BEFORE, BEFORE, host=(HOST_BEFORE, (after_ns,) * 3))
-
-    assert (verdict.status, verdict.reason) == (status, reason)
+    assert (verdict.status, verdict.reason) == (
+        Status.INCONCLUSIVE,
+        "device time: two rounds of sessions disagree: +20.0 % in the first, +2.9 % in the second",
+    )
 
 
-@pytest.mark.parametrize(("after_ns", "status"), [(3000, Status.UNCHANGED), (3001, Status.SLOWER)])
-def test_a_short_host_completion_counts_beyond_its_floor(
-    judged: Judged, after_ns: int, status: Status
-) -> None:
-    assert judged(BEFORE, BEFORE, host=((2000,) * 3, (after_ns,) * 3)).status is status
+def test_unchanged_figures_ask_for_no_second_round(judged: Judged) -> None:
+    assert judged(BEFORE, BEFORE).more_sessions == 0
 
 
-@pytest.mark.parametrize(
-    ("null_after_ns", "status"), [(8999, Status.SLOWER), (9000, Status.INCONCLUSIVE)]
-)
-def test_a_rise_of_which_the_null_kernel_has_half_is_the_hosts(
-    judged: Judged, null_after_ns: int, status: Status
-) -> None:
-    host = (HOST_BEFORE, (26_000,) * 3)
-
-    assert judged(BEFORE, BEFORE, host=host, null=(6000, null_after_ns)).status is status
+def test_doubt_beyond_the_limit_asks_for_a_second_round(judged: Judged) -> None:
+    assert judged(BEFORE, (10_000, 11_000, 11_000)).more_sessions == 3
 
 
-@pytest.mark.parametrize(
-    ("null_after_ns", "status"), [(6999, Status.SLOWER), (7000, Status.INCONCLUSIVE)]
-)
-def test_a_null_kernel_that_rose_by_less_than_the_floor_explains_nothing(
-    judged: Judged, null_after_ns: int, status: Status
-) -> None:
-    host = ((4000,) * 3, (5100,) * 3)
-
-    assert judged(BEFORE, BEFORE, host=host, null=(6000, null_after_ns)).status is status
-
-
-@pytest.mark.parametrize("null", [(None, 60_000), (6000, None)])
-def test_a_rise_without_null_kernels_on_both_sides_is_the_cases(
-    judged: Judged, null: tuple[int | None, int | None]
-) -> None:
-    assert judged(BEFORE, BEFORE, host=(HOST_BEFORE, (26_000,) * 3), null=null).fails
-
-
-def test_overlapping_host_completions_leave_doubt(judged: Judged) -> None:
-    host = ((20_000, 20_000, 30_000), (26_000, 29_000, 30_000))
-
-    assert judged(BEFORE, BEFORE, host=host).status is Status.INCONCLUSIVE
-
-
-def test_a_host_completion_that_fell_beyond_its_share_is_faster(judged: Judged) -> None:
-    verdict = judged(BEFORE, BEFORE, host=(HOST_BEFORE, (14_000,) * 3))
-
-    assert (verdict.status, verdict.reason) == (Status.FASTER, "host completion")
-
-
-@pytest.mark.parametrize(
-    ("null_after_ns", "status"), [(3001, Status.FASTER), (3000, Status.INCONCLUSIVE)]
-)
-def test_a_fall_of_which_the_null_kernel_has_half_is_the_hosts(
-    judged: Judged, null_after_ns: int, status: Status
-) -> None:
-    host = (HOST_BEFORE, (14_000,) * 3)
-
-    assert judged(BEFORE, BEFORE, host=host, null=(6000, null_after_ns)).status is status
-
-
-def test_a_null_kernel_that_moved_the_other_way_explains_nothing(judged: Judged) -> None:
-    host = (HOST_BEFORE, (26_000,) * 3)
-
-    assert judged(BEFORE, BEFORE, host=host, null=(9000, 1000)).status is Status.SLOWER
+def test_slower_host_asks_for_a_second_round(judged: Judged) -> None:
+    assert judged(BEFORE, BEFORE, host=(HOST_BEFORE, (30_000,) * 3)).more_sessions == 3

@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 from pytest_rmsperf.baselines import BaselineStore
+from pytest_rmsperf.comparability import incomparable, incomparable_builds, same_device
 from pytest_rmsperf.environment import DeviceIdentity
-from pytest_rmsperf.measurement import Measurement, Protocol
-from pytest_rmsperf.verdict import Status, Thresholds, incomparable, judge, same_device
+from pytest_rmsperf.measurement import Conditions, Measurement
+from pytest_rmsperf.policy import Status
+from pytest_rmsperf.protocol import Cache, Protocol, StopReason
+from pytest_rmsperf.samples import Timing
+from pytest_rmsperf.thresholds import STORED
+from pytest_rmsperf.verdict import Round, judge
 
 Measured = Callable[..., Measurement]
 
@@ -49,7 +54,7 @@ def test_being_the_same_device_has_no_direction() -> None:
 
 
 def test_the_same_way_on_the_same_device_is_comparable(measured: Measured) -> None:
-    assert incomparable(measured((9000,)), measured((8000,))) is None
+    assert incomparable(measured((9000,) * 3), measured((8000,) * 3)) is None
 
 
 def change_run(measurement: Measurement, **changes: Any) -> Measurement:
@@ -62,7 +67,11 @@ def change_run(measurement: Measurement, **changes: Any) -> Measurement:
         {"driver": "999.0"},
         {"driver": None},
         {"cuda": "99.0"},
+        {"power_limit_mw": 500_000},
+        {"conditions": (Conditions(15, StopReason.BUDGET, median_sm_mhz=345),)},
         {"protocol": Protocol(sessions=9)},
+        {"protocol": Protocol(precision_ppm=1)},
+        {"protocol": Protocol(budget_ms=1)},
     ],
     ids=str,
 )
@@ -97,15 +106,23 @@ def test_published_figures_are_no_baseline_to_judge_by(measured: Measured) -> No
 def test_published_figures_judge_nothing(measured: Measured, repository: Path) -> None:
     stored = BaselineStore(repository / "baselines").read("nvidia-h100-80gb", "rms_scaled_softmax")
 
-    verdicts = {judge(one, measured(), stored[one], Thresholds()).status for one in stored}
+    verdicts = {judge(one, [Round(measured())], stored[one], STORED).status for one in stored}
 
     assert verdicts == {Status.INCOMPARABLE}
 
 
-def test_another_protocol_is_named_with_both_values(measured: Measured) -> None:
-    cold = change_run(measured(), protocol=Protocol(cache="cold"))
-
-    assert incomparable(measured(), cold) == "other protocol: cache cold -> warm"
+@pytest.mark.parametrize(
+    ("protocol", "reason"),
+    [
+        (Protocol(version=1), "other protocol: version 1 -> 2"),
+        (Protocol(cache=Cache.COLD), "other protocol: cache cold -> warm"),
+        (Protocol(cooldown_ms=50), "other protocol: cooldown_ms 50 -> 0"),
+    ],
+)
+def test_another_protocol_is_named_with_both_values(
+    measured: Measured, protocol: Protocol, reason: str
+) -> None:
+    assert incomparable(measured(), change_run(measured(), protocol=protocol)) == reason
 
 
 def test_other_inputs_are_named(measured: Measured) -> None:
@@ -142,3 +159,87 @@ def test_the_order_in_which_compiler_parts_are_listed_means_nothing(measured: Me
     one, other = (change_run(measured(), compiler=order) for order in (parts, parts[::-1]))
 
     assert incomparable(one, other) is None
+
+
+# ---- timing --------------------------------------------------------------------------
+
+
+def queued(measurement: Measurement, *places: int) -> Measurement:
+    """The same with the launches of these sessions queued one by one."""
+    sessions = tuple(
+        replace(one, timing=Timing.QUEUED) if place in places else one
+        for place, one in enumerate(measurement.sessions)
+    )
+    return replace(measurement, sessions=sessions)
+
+
+@pytest.mark.parametrize(
+    ("places", "reason"),
+    [
+        ((), None),
+        ((0, 1, 2), "other timing: queued -> graph"),
+        ((1,), "other timing: graph, queued -> graph"),
+    ],
+)
+def test_launches_queued_in_another_way_are_named(
+    measured: Measured, places: tuple[int, ...], reason: str | None
+) -> None:
+    assert incomparable(measured(), queued(measured(), *places)) == reason
+
+
+# ---- a baseline against which nothing could be proven --------------------------------
+
+
+@pytest.mark.parametrize(
+    ("device_ns", "reason"),
+    [
+        ((8000, 8000), None),
+        (
+            (8000,),
+            "the baseline has one session, and one tells nothing of how far sessions differ",
+        ),
+        ((), "the baseline has no device time"),
+        ((None, None, None), "the baseline has no device time"),
+        ((8000, 0, 8000), "the baseline has a device time of 0 ns"),
+        ((8000, -3, 8000), "the baseline has a device time of -3 ns"),
+    ],
+    ids=["two sessions", "one", "none", "no device time", "zero", "negative"],
+)
+def test_baseline_that_proves_nothing_is_never_a_pass(
+    measured: Measured, device_ns: tuple[int | None, ...], reason: str | None
+) -> None:
+    assert incomparable(measured(), measured(device_ns)) == reason
+
+
+def test_baseline_with_an_impossible_host_completion_is_named(measured: Measured) -> None:
+    baseline = measured((8000, 8000), completion_ns=(13_000, 0))
+
+    assert incomparable(measured(), baseline) == "the baseline has a host completion of 0 ns"
+
+
+# ---- builds measured in one process --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"flags": ("-G",)}, {"case_id": "softmax/online-graph/16x1024@1a2b3c4"}, {"resources": None}],
+    ids=str,
+)
+def test_builds_may_differ_in_what_is_compared(
+    measured: Measured, changes: dict[str, object]
+) -> None:
+    changed: Any = changes
+
+    assert incomparable_builds(measured(), replace(measured(), **changed)) is None
+
+
+def test_builds_on_other_inputs_are_no_pair(measured: Measured) -> None:
+    reason = incomparable_builds(measured(), replace(measured(), inputs="zeros"))
+
+    assert reason == "other inputs: zeros -> random rows"
+
+
+def test_builds_timed_in_two_ways_are_no_pair(measured: Measured) -> None:
+    reason = incomparable_builds(measured(), queued(measured(), 0, 1, 2))
+
+    assert reason == "other timing: queued -> graph"
