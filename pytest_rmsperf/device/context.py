@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pytest_rmsperf.device import _clock
-from pytest_rmsperf.device.nvml import read_state
+from pytest_rmsperf.device.nvml import NvmlReader
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.errors import DeviceError
 
@@ -55,6 +55,7 @@ class CudaContext:
 
     device: Device
     stream: Stream
+    reader: NvmlReader
 
     @classmethod
     def open(cls) -> CudaContext:
@@ -69,7 +70,9 @@ class CudaContext:
 
         device = Device(0)
         device.set_current()
-        return cls(device, device.create_stream())
+        ours = frozenset({os.getpid(), os.getppid()})
+        reader = NvmlReader(str(device.uuid), own_pids=ours)
+        return cls(device, device.create_stream(), reader)
 
     @property
     def stream_handle(self) -> int:
@@ -100,8 +103,12 @@ class CudaContext:
         return str(self.device.uuid)
 
     def state(self) -> DeviceState:
-        """Return what NVML says of this device now."""
-        return read_state(self.uuid(), own_pids=frozenset({os.getpid(), os.getppid()}))
+        """Return all that NVML says of this device now; a field that it does not tell is None."""
+        return self.reader.read()
+
+    def sample(self) -> DeviceState:
+        """Return what of that changes while cases are timed; made for between timed work."""
+        return self.reader.sample()
 
     def record(self) -> DeviceRecord:
         """Return identity and state together."""

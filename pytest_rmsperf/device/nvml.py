@@ -7,12 +7,12 @@ asked for by itself, and what is not told is None with a note that says why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
 
+from pytest_rmsperf.device.nvml_binding import Nvml, Query, installed_binding, text
+from pytest_rmsperf.device.tenants import TenantList
 from pytest_rmsperf.environment import DeviceState
 
 # Values of nvml.h, part of the ABI of the driver's library.
@@ -31,133 +31,86 @@ CLOCKS_EVENT_REASONS = {
     0x080: "hw_power_brake_slowdown",
     0x100: "display_clock_setting",
 }
-NOT_AVAILABLE = (2**32 - 1, 2**64 - 1)  # NVML_VALUE_NOT_AVAILABLE as uint and as ulonglong
-
-MAX_PID = 2**22  # Linux: the largest value of kernel.pid_max
-# An idle device shows a few MiB in use; one CUDA context takes some hundred.
-IDLE_MEMORY_MIB = 64
 MIB = 2**20
 
-Told = TypeVar("Told")
 
-
-class Memory(Protocol):
-    @property
-    def used(self) -> int: ...
-
-
-class Utilization(Protocol):
-    @property
-    def gpu(self) -> int: ...
-
-
-class Process(Protocol):
-    @property
-    def pid(self) -> int: ...
-
-
-class Nvml(Protocol):
-    """The part of the module `pynvml` (package nvidia-ml-py) that is used here.
-
-    A handle is whatever `nvmlDeviceGetHandleByUUID` returned. Any of these may be missing from an
-    old binding.
-    """
-
-    NVMLError: type[Exception]
-    nvmlMemory_v2: int
-
-    def nvmlInit(self) -> None: ...
-    def nvmlShutdown(self) -> None: ...
-    def nvmlSystemGetDriverVersion(self) -> str | bytes: ...
-    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> object: ...
-    def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(self, handle: object) -> object: ...
-    def nvmlDeviceGetEnforcedPowerLimit(self, handle: object) -> int: ...
-    def nvmlDeviceGetPowerManagementDefaultLimit(self, handle: object) -> int: ...
-    def nvmlDeviceGetPowerUsage(self, handle: object) -> int: ...
-    def nvmlDeviceGetClockInfo(self, handle: object, clock: int) -> int: ...
-    def nvmlDeviceGetMaxClockInfo(self, handle: object, clock: int) -> int: ...
-    def nvmlDeviceGetTemperature(self, handle: object, sensor: int) -> int: ...
-    def nvmlDeviceGetUtilizationRates(self, handle: object) -> Utilization: ...
-    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: object) -> int: ...
-    def nvmlDeviceGetCurrentClocksThrottleReasons(self, handle: object) -> int: ...
-    def nvmlDeviceGetEccMode(self, handle: object) -> Sequence[int]: ...
-    def nvmlDeviceGetMigMode(self, handle: object) -> Sequence[int]: ...
-    def nvmlDeviceGetPersistenceMode(self, handle: object) -> int: ...
-    def nvmlDeviceGetComputeMode(self, handle: object) -> int: ...
-    def nvmlDeviceGetMemoryInfo(self, handle: object, version: int | None = None) -> Memory: ...
-    def nvmlDeviceGetComputeRunningProcesses(self, handle: object) -> Sequence[Process]: ...
-    def nvmlDeviceGetGraphicsRunningProcesses(self, handle: object) -> Sequence[Process]: ...
-
-
-def read_state(
-    uuid: str, *, own_pids: frozenset[int] = frozenset(), library: Nvml | None = None
-) -> DeviceState:
-    """Return what NVML tells about the device with this UUID; nothing it lacks is an error.
+class NvmlReader:
+    """NVML, held open for one device, so that readings between timed work cost little.
 
     `uuid` is CUDA's: "GPU-...", "MIG-...", or the same without the prefix. `own_pids` are left out
-    of `other_processes`. `library` stands in for the module `pynvml`.
+    of the other processes. `binding` stands in for the module `pynvml`. Nothing raises: where NVML
+    or the device cannot be found, each reading says why. Use as a context manager, or close it.
     """
-    nvml = library or _installed_library()
-    if nvml is None:
-        return DeviceState(notes=("every field: install nvidia-ml-py, so that NVML can be asked",))
-    query = _Query(nvml)
-    state = DeviceState()
-    if query.ask("every field", lambda: _start(nvml)):
-        try:
-            state = _read(query, uuid, own_pids)
-        finally:
-            query.ask("shutdown", nvml.nvmlShutdown)
-    return replace(state, notes=tuple(query.notes))
 
+    def __init__(
+        self,
+        uuid: str,
+        *,
+        own_pids: frozenset[int] = frozenset(),
+        binding: Nvml | None = None,
+    ) -> None:
+        self._nvml = binding or installed_binding()
+        self._opening: list[str] = []
+        self._device: _Device | None = None
+        self._is_open = False
+        if self._nvml is None:
+            self._opening.append("every field: install nvidia-ml-py, so that NVML can be asked")
+            return
+        query = Query(self._nvml)
+        self._opening = query.notes
+        self._is_open = bool(query.ask("every field", partial(_start, self._nvml)))
+        if self._is_open:
+            self._device = _find(query, uuid, own_pids)
 
-class _Query:
-    """Asks one thing at a time, and notes what was not told and why."""
+    def __enter__(self) -> NvmlReader:
+        return self
 
-    def __init__(self, nvml: Nvml) -> None:
-        self.nvml = nvml
-        self.notes: list[str] = []
-        # The mismatch error is no NVMLError: bindings raise it for a driver older than they are.
-        mismatch = getattr(nvml, "NVMLLibraryMismatchError", nvml.NVMLError)
-        # AttributeError: not in this binding. TypeError: other parameters in this binding.
-        # ValueError: bytes that are not UTF-8, or a value that cannot be true.
-        ours = (AttributeError, TypeError, ValueError, LookupError, OSError)
-        self.refusals: tuple[type[Exception], ...] = (nvml.NVMLError, mismatch, *ours)
+    def __exit__(self, *unused: object) -> None:
+        self.close()
 
-    def ask(self, name: str, reader: Callable[[], Told]) -> Told | None:
-        """Return what `reader` tells; None and a note under `name` when it is refused."""
-        try:
-            told = reader()
-            if told in NOT_AVAILABLE:
-                raise ValueError("the driver answered with the value for 'not available'")
-            return told
-        except self.refusals as refusal:
-            self.notes.append(f"{name}: {str(refusal) or type(refusal).__name__}")
-            return None
+    def read(self) -> DeviceState:
+        """Return everything NVML tells of the device now."""
+        if self._nvml is None or not self._is_open:
+            return DeviceState(notes=tuple(self._opening))
+        query = Query(self._nvml)
+        driver = query.ask("driver", lambda: text(query.nvml.nvmlSystemGetDriverVersion()))
+        state = DeviceState()
+        if self._device is not None:
+            used_bytes = query.ask("used_memory_mib", partial(_used_bytes, query, self._device))
+            used_mib = None if used_bytes is None else used_bytes // MIB
+            changing = _changing(query, self._device, used_mib=used_mib)
+            state = replace(_standing(query, self._device, changing), used_memory_mib=used_mib)
+        return replace(state, driver=driver, notes=(*self._opening, *query.notes))
 
-    def first_told(self, readers: Sequence[Callable[[], Told]]) -> Told:
-        """Return what the first willing reader tells; the refusal of the last one is raised."""
-        for reader in readers[:-1]:
-            with suppress(*self.refusals):
-                return reader()
-        return readers[-1]()
+    def sample(self) -> DeviceState:
+        """Return only what changes while cases are timed: clocks, heat, power and processes."""
+        if self._nvml is None or self._device is None:
+            return DeviceState(notes=tuple(self._opening))
+        query = Query(self._nvml)
+        state = _changing(query, self._device)
+        return replace(state, notes=(*self._opening, *query.notes))
+
+    def close(self) -> None:
+        """Shut NVML down; a second time, or where it refuses, nothing happens."""
+        if self._nvml is None or not self._is_open:
+            return
+        self._is_open = False
+        self._device = None
+        with suppress(*Query(self._nvml).refusals):
+            self._nvml.nvmlShutdown()
 
 
 @dataclass(frozen=True, slots=True)
 class _Device:
-    """The handle of what CUDA runs on, and that of its board: two things for a MIG device."""
+    """The handle of what CUDA runs on, and that of its board: two things for a MIG device.
+
+    NVML refuses for a MIG device whatever belongs to the board as a whole.
+    """
 
     part: object
     board: object
+    tenants: TenantList
     is_mig: bool
-
-
-def _installed_library() -> Nvml | None:
-    try:
-        import pynvml
-    except ImportError:
-        return None
-    library: Nvml = pynvml
-    return library
 
 
 def _start(nvml: Nvml) -> bool:
@@ -165,40 +118,39 @@ def _start(nvml: Nvml) -> bool:
     return True
 
 
-def _read(query: _Query, uuid: str, own_pids: frozenset[int]) -> DeviceState:
-    driver = query.ask("driver", lambda: _text(query.nvml.nvmlSystemGetDriverVersion()))
-    device = _find(query, uuid)
-    if device is None:
-        return DeviceState(driver=driver)
-    used_bytes = query.ask("used_memory_mib", lambda: _used_bytes(query, device.part))
-    used_mib = None if used_bytes is None else used_bytes // MIB
-    return replace(
-        _read_board(query, device),
-        driver=driver,
-        used_memory_mib=used_mib,
-        other_processes=_other_processes(query, device.part, own_pids, used_mib),
+def _changing(query: Query, device: _Device, *, used_mib: int | None = None) -> DeviceState:
+    nvml, ask, board = query.nvml, query.ask, device.board
+    tenancy = device.tenants.read(query, used_mib=used_mib)
+    return DeviceState(
+        sm_mhz=ask("sm_mhz", lambda: nvml.nvmlDeviceGetClockInfo(board, CLOCK_SM)),
+        max_sm_mhz=ask("max_sm_mhz", lambda: nvml.nvmlDeviceGetMaxClockInfo(board, CLOCK_SM)),
+        memory_mhz=ask("memory_mhz", lambda: nvml.nvmlDeviceGetClockInfo(board, CLOCK_MEMORY)),
+        power_mw=ask("power_mw", lambda: nvml.nvmlDeviceGetPowerUsage(board)),
+        temperature_c=ask(
+            "temperature_c",
+            lambda: nvml.nvmlDeviceGetTemperature(board, TEMPERATURE_SENSOR_GPU),
+        ),
+        clocks_event_reasons=ask("clocks_event_reasons", lambda: _reasons(query, board)),
+        other_processes=tenancy.others,
+        ours_unlisted=tenancy.ours_unlisted,
     )
 
 
-def _read_board(query: _Query, device: _Device) -> DeviceState:
-    """The fields that belong to the board as a whole: NVML refuses them for a MIG device."""
+def _standing(query: Query, device: _Device, state: DeviceState) -> DeviceState:
+    """Add to a state what does not change while cases are timed, or says nothing then."""
     nvml, ask, board = query.nvml, query.ask, device.board
-    return DeviceState(
+    return replace(
+        state,
         power_limit_mw=ask("power_limit_mw", lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(board)),
         default_power_limit_mw=ask(
             "default_power_limit_mw", lambda: nvml.nvmlDeviceGetPowerManagementDefaultLimit(board)
         ),
-        power_mw=ask("power_mw", lambda: nvml.nvmlDeviceGetPowerUsage(board)),
-        sm_mhz=ask("sm_mhz", lambda: nvml.nvmlDeviceGetClockInfo(board, CLOCK_SM)),
-        max_sm_mhz=ask("max_sm_mhz", lambda: nvml.nvmlDeviceGetMaxClockInfo(board, CLOCK_SM)),
-        memory_mhz=ask("memory_mhz", lambda: nvml.nvmlDeviceGetClockInfo(board, CLOCK_MEMORY)),
-        temperature_c=ask(
-            "temperature_c", lambda: nvml.nvmlDeviceGetTemperature(board, TEMPERATURE_SENSOR_GPU)
+        max_memory_mhz=ask(
+            "max_memory_mhz", lambda: nvml.nvmlDeviceGetMaxClockInfo(board, CLOCK_MEMORY)
         ),
         utilization_percent=ask(
             "utilization_percent", lambda: nvml.nvmlDeviceGetUtilizationRates(board).gpu
         ),
-        clocks_event_reasons=ask("clocks_event_reasons", lambda: _reasons(query, board)),
         ecc_enabled=ask("ecc_enabled", lambda: bool(nvml.nvmlDeviceGetEccMode(board)[0])),
         mig_enabled=ask(
             "mig_enabled", lambda: device.is_mig or bool(nvml.nvmlDeviceGetMigMode(board)[0])
@@ -210,32 +162,29 @@ def _read_board(query: _Query, device: _Device) -> DeviceState:
     )
 
 
-def _find(query: _Query, uuid: str) -> _Device | None:
+def _find(query: Query, uuid: str, own_pids: frozenset[int]) -> _Device | None:
     """Match by UUID: NVML's indices ignore CUDA_VISIBLE_DEVICES and CUDA's order."""
     prefixes = ("",) if uuid.startswith(("GPU-", "MIG-")) else ("GPU-", "MIG-")
-    readers = [partial(_handles, query, prefix + uuid) for prefix in prefixes]
+    readers = [partial(_handles, query, prefix + uuid, own_pids) for prefix in prefixes]
     return query.ask(f"every field of device {uuid}", lambda: query.first_told(readers))
 
 
-def _handles(query: _Query, uuid: str) -> _Device:
+def _handles(query: Query, uuid: str, own_pids: frozenset[int]) -> _Device:
     part = query.nvml.nvmlDeviceGetHandleByUUID(uuid)
+    tenants = TenantList(part, own_pids)
     if not uuid.startswith("MIG-"):
-        return _Device(part, board=part, is_mig=False)
+        return _Device(part, part, tenants, is_mig=False)
     board = query.ask(
         f"board of {uuid}", lambda: query.nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(part)
     )
-    return _Device(part, board=part if board is None else board, is_mig=True)
-
-
-def _text(told: str | bytes) -> str:
-    return told.decode() if isinstance(told, bytes) else told
+    return _Device(part, part if board is None else board, tenants, is_mig=True)
 
 
 def _mode(told: int) -> str:
     return COMPUTE_MODES.get(told, f"unknown mode {told}")
 
 
-def _reasons(query: _Query, board: object) -> tuple[str, ...]:
+def _reasons(query: Query, board: object) -> tuple[str, ...]:
     """Words for the bits that are set; a bit without a word is shown as it is, in hexadecimal."""
     nvml = query.nvml
     mask = query.first_told(
@@ -248,9 +197,9 @@ def _reasons(query: _Query, board: object) -> tuple[str, ...]:
     return tuple(CLOCKS_EVENT_REASONS.get(bit, hex(bit)) for bit in bits)
 
 
-def _used_bytes(query: _Query, part: object) -> int:
+def _used_bytes(query: Query, device: _Device) -> int:
     """Memory in use; the older query counts what the driver reserves for itself as used too."""
-    nvml = query.nvml
+    nvml, part = query.nvml, device.part
     memory = query.first_told(
         [
             lambda: nvml.nvmlDeviceGetMemoryInfo(part, nvml.nvmlMemory_v2),
@@ -258,38 +207,3 @@ def _used_bytes(query: _Query, part: object) -> int:
         ]
     )
     return memory.used
-
-
-def _other_processes(
-    query: _Query, part: object, own_pids: frozenset[int], used_mib: int | None
-) -> tuple[int, ...] | None:
-    nvml = query.nvml
-    computing = query.ask(
-        "other_processes", lambda: _pids(nvml.nvmlDeviceGetComputeRunningProcesses(part))
-    )
-    if computing is None:
-        return None
-    drawing = query.ask(
-        "other_processes, drawing", lambda: _pids(nvml.nvmlDeviceGetGraphicsRunningProcesses(part))
-    )
-    pids = computing | (drawing or frozenset())
-    if not pids and (used_mib or 0) > IDLE_MEMORY_MIB:
-        query.notes.append(
-            f"other_processes: none is listed although {used_mib} MiB are in use; "
-            "processes may be hidden from this one"
-        )
-    if pids and own_pids and not pids & own_pids:
-        query.notes.append(
-            "other_processes: none of our own is listed; "
-            "these may be pids of the host, with ours among them"
-        )
-    return tuple(sorted(pids - own_pids))
-
-
-def _pids(processes: Sequence[Process]) -> frozenset[int]:
-    pids = frozenset(process.pid for process in processes)
-    for pid in pids:
-        # Bindings and drivers that disagree about the record's layout give memory sizes as pids.
-        if not 0 < pid <= MAX_PID:
-            raise ValueError(f"the list holds {pid}, which is no pid")
-    return pids

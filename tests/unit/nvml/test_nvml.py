@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import fields, replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pytest_rmsperf.device.nvml import CLOCKS_EVENT_REASONS, Nvml
-from pytest_rmsperf.device.nvml import read_state as read
+from fake_nvml import GPU, HEALTHY, MIB, MIG, OTHER_GPU, fake, read
+from pytest_rmsperf.device.nvml import CLOCKS_EVENT_REASONS
+from pytest_rmsperf.device.nvml_binding import Nvml
 from pytest_rmsperf.environment import DeviceState
-
-GPU = "GPU-af7b1111-0000-0000-0000-000000000000"
-OTHER_GPU = "GPU-0b0b2222-0000-0000-0000-000000000000"
-MIG = "MIG-c0c03333-0000-0000-0000-000000000000"
-MIB = 2**20
-FakeNvml = Callable[..., Nvml]
 
 FIELD_OF = {
     "nvmlSystemGetDriverVersion": "driver",
     "nvmlDeviceGetEnforcedPowerLimit": "power_limit_mw",
     "nvmlDeviceGetPowerManagementDefaultLimit": "default_power_limit_mw",
     "nvmlDeviceGetPowerUsage": "power_mw",
-    "nvmlDeviceGetMaxClockInfo": "max_sm_mhz",
     "nvmlDeviceGetTemperature": "temperature_c",
     "nvmlDeviceGetUtilizationRates": "utilization_percent",
     "nvmlDeviceGetEccMode": "ecc_enabled",
@@ -37,10 +30,8 @@ FIELD_OF = {
 }
 
 
-def test_a_healthy_device_tells_every_field_and_leaves_no_note(
-    fake_nvml: FakeNvml, healthy: DeviceState
-) -> None:
-    assert read(GPU, library=fake_nvml()) == healthy
+def test_a_healthy_device_tells_every_field_and_leaves_no_note() -> None:
+    assert read(GPU, binding=fake()) == HEALTHY
 
 
 def test_the_binding_has_everything_that_the_protocol_names() -> None:
@@ -49,31 +40,27 @@ def test_the_binding_has_everything_that_the_protocol_names() -> None:
     assert {name for name in named if not hasattr(pynvml, name)} == set()
 
 
-def test_the_device_is_found_by_uuid_whatever_its_place_in_the_order_of_nvml(
-    fake_nvml: FakeNvml,
-) -> None:
+def test_the_device_is_found_by_uuid_whatever_its_place_in_the_order_of_nvml() -> None:
     watts = {f"handle of {OTHER_GPU}": 1, f"handle of {GPU}": 2}
-    nvml = fake_nvml(nvmlDeviceGetPowerUsage=lambda handle: watts[handle])
-    assert [read(uuid, library=nvml).power_mw for uuid in (GPU, OTHER_GPU)] == [2, 1]
+    nvml = fake(nvmlDeviceGetPowerUsage=lambda handle: watts[handle])
+    assert [read(uuid, binding=nvml).power_mw for uuid in (GPU, OTHER_GPU)] == [2, 1]
 
 
 @pytest.mark.parametrize("uuid", [GPU, MIG])
-def test_a_uuid_without_its_prefix_finds_the_same_device(fake_nvml: FakeNvml, uuid: str) -> None:
-    assert read(uuid[4:], library=fake_nvml()) == read(uuid, library=fake_nvml())
+def test_a_uuid_without_its_prefix_finds_the_same_device(uuid: str) -> None:
+    assert read(uuid[4:], binding=fake()) == read(uuid, binding=fake())
 
 
-def test_an_unknown_uuid_leaves_the_driver_and_a_note_with_the_uuid(fake_nvml: FakeNvml) -> None:
+def test_an_unknown_uuid_leaves_the_driver_and_a_note_with_the_uuid() -> None:
     expected = DeviceState(
         driver="580.159", notes=("every field of device GPU-af7b: Not Found",)
     )  # a prefix is no match: the guess could be the neighbour
-    assert read("GPU-af7b", library=fake_nvml()) == expected
+    assert read("GPU-af7b", binding=fake()) == expected
 
 
 @pytest.mark.parametrize("version", ["580.159", b"580.159"])
-def test_text_is_the_same_whether_the_binding_gives_bytes_or_str(
-    fake_nvml: FakeNvml, healthy: DeviceState, version: str | bytes
-) -> None:
-    assert read(GPU, library=fake_nvml(nvmlSystemGetDriverVersion=version)) == healthy
+def test_text_is_the_same_whether_the_binding_gives_bytes_or_str(version: str | bytes) -> None:
+    assert read(GPU, binding=fake(nvmlSystemGetDriverVersion=version)) == HEALTHY
 
 
 @pytest.mark.parametrize(
@@ -81,12 +68,10 @@ def test_text_is_the_same_whether_the_binding_gives_bytes_or_str(
     [b"\xff580", UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")],
     ids=["bytes", "decode error inside the binding"],
 )
-def test_text_that_is_not_utf8_is_noted(
-    fake_nvml: FakeNvml, healthy: DeviceState, driver_version: object
-) -> None:
-    state = read(GPU, library=fake_nvml(nvmlSystemGetDriverVersion=driver_version))
+def test_text_that_is_not_utf8_is_noted(driver_version: object) -> None:
+    state = read(GPU, binding=fake(nvmlSystemGetDriverVersion=driver_version))
     note = "driver: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"
-    assert state == replace(healthy, driver=None, notes=(note,))
+    assert state == replace(HEALTHY, driver=None, notes=(note,))
 
 
 def test_without_the_binding_every_field_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,10 +88,8 @@ def test_without_the_binding_every_field_is_unknown(monkeypatch: pytest.MonkeyPa
         (OSError("libnvidia-ml.so.1: wrong ELF class"), "libnvidia-ml.so.1: wrong ELF class"),
     ],
 )
-def test_a_library_that_does_not_start_is_noted(
-    fake_nvml: FakeNvml, error: Exception, reason: str
-) -> None:
-    state = read(GPU, library=fake_nvml(nvmlInit=error))
+def test_a_library_that_does_not_start_is_noted(error: Exception, reason: str) -> None:
+    state = read(GPU, binding=fake(nvmlInit=error))
     assert state == DeviceState(notes=(f"every field: {reason}",))
 
 
@@ -116,38 +99,37 @@ def without(state: DeviceState, field: str, *notes: str) -> DeviceState:
 
 
 @pytest.mark.parametrize("function", FIELD_OF)
-def test_one_refused_query_costs_its_own_field_only(
-    fake_nvml: FakeNvml, healthy: DeviceState, function: str
-) -> None:
+def test_one_refused_query_costs_its_own_field_only(function: str) -> None:
     field = FIELD_OF[function]
-    state = read(GPU, library=fake_nvml(**{function: Exception("Not Supported")}))
-    assert state == without(healthy, field, f"{field}: Not Supported")
+    state = read(GPU, binding=fake(**{function: Exception("Not Supported")}))
+    assert state == without(HEALTHY, field, f"{field}: Not Supported")
 
 
 @pytest.mark.parametrize("function", FIELD_OF)
-def test_a_function_missing_in_an_old_binding_costs_its_own_field_only(
-    fake_nvml: FakeNvml, healthy: DeviceState, function: str
-) -> None:
-    state = read(GPU, library=fake_nvml(**{function: NotImplemented}))
-    assert replace(state, notes=()) == without(healthy, FIELD_OF[function])
+def test_a_function_missing_in_an_old_binding_costs_its_own_field_only(function: str) -> None:
+    state = read(GPU, binding=fake(**{function: NotImplemented}))
+    assert replace(state, notes=()) == without(HEALTHY, FIELD_OF[function])
 
 
-def test_every_field_that_nothing_is_told_about_has_a_note_with_its_name(
-    fake_nvml: FakeNvml,
-) -> None:
+def test_every_field_that_nothing_is_told_about_has_a_note_with_its_name() -> None:
     asked = {name for name in vars(Nvml) if name.startswith(("nvmlDeviceGet", "nvmlSystem"))}
     refused = asked - {"nvmlDeviceGetHandleByUUID"}
-    state = read(GPU, library=fake_nvml(**dict.fromkeys(refused, Exception("Not Supported"))))
+    state = read(GPU, binding=fake(**dict.fromkeys(refused, Exception("Not Supported"))))
     names = {note.split(":")[0] for note in state.notes}
-    assert names == {field.name for field in fields(DeviceState)} - {"notes"}
+    assert names == {field.name for field in fields(DeviceState)} - {"notes", "ours_unlisted"}
 
 
-def test_a_number_that_stands_for_not_available_is_no_measurement(
-    fake_nvml: FakeNvml, healthy: DeviceState
-) -> None:
-    state = read(GPU, library=fake_nvml(nvmlDeviceGetPowerUsage=2**32 - 1))
+def test_a_refused_highest_clock_costs_both_of_them_and_nothing_else() -> None:
+    state = read(binding=fake(nvmlDeviceGetMaxClockInfo=Exception("Not Supported")))
+
+    notes = ("max_sm_mhz: Not Supported", "max_memory_mhz: Not Supported")
+    assert state == replace(HEALTHY, max_sm_mhz=None, max_memory_mhz=None, notes=notes)
+
+
+def test_a_number_that_stands_for_not_available_is_no_measurement() -> None:
+    state = read(GPU, binding=fake(nvmlDeviceGetPowerUsage=2**32 - 1))
     note = "power_mw: the driver answered with the value for 'not available'"
-    assert state == replace(healthy, power_mw=None, notes=(note,))
+    assert state == replace(HEALTHY, power_mw=None, notes=(note,))
 
 
 @pytest.mark.parametrize(
@@ -161,50 +143,42 @@ def test_a_number_that_stands_for_not_available_is_no_measurement(
     ],
 )
 def test_clocks_event_reasons_are_words_and_unknown_bits_stay_raw(
-    fake_nvml: FakeNvml, mask: int, words: tuple[str, ...]
+    mask: int, words: tuple[str, ...]
 ) -> None:
-    nvml = fake_nvml(nvmlDeviceGetCurrentClocksEventReasons=mask)
-    assert read(GPU, library=nvml).clocks_event_reasons == words
+    nvml = fake(nvmlDeviceGetCurrentClocksEventReasons=mask)
+    assert read(GPU, binding=nvml).clocks_event_reasons == words
 
 
 @pytest.mark.parametrize("change", [NotImplemented, Exception("Function Not Found")])
-def test_clocks_event_reasons_are_found_under_their_old_name(
-    fake_nvml: FakeNvml, healthy: DeviceState, change: object
-) -> None:
-    nvml = fake_nvml(nvmlDeviceGetCurrentClocksEventReasons=change)
-    assert read(GPU, library=nvml) == replace(healthy, clocks_event_reasons=("hw_slowdown",))
+def test_clocks_event_reasons_are_found_under_their_old_name(change: object) -> None:
+    nvml = fake(nvmlDeviceGetCurrentClocksEventReasons=change)
+    assert read(GPU, binding=nvml) == replace(HEALTHY, clocks_event_reasons=("hw_slowdown",))
 
 
-def test_an_unknown_compute_mode_is_shown_by_its_number(fake_nvml: FakeNvml) -> None:
-    assert read(GPU, library=fake_nvml(nvmlDeviceGetComputeMode=9)).compute_mode == (
-        "unknown mode 9"
-    )
+def test_an_unknown_compute_mode_is_shown_by_its_number() -> None:
+    assert read(GPU, binding=fake(nvmlDeviceGetComputeMode=9)).compute_mode == ("unknown mode 9")
 
 
-def test_a_slice_has_its_own_memory_and_processes_and_the_clocks_of_its_board(
-    fake_nvml: FakeNvml, healthy: DeviceState
-) -> None:
+def test_a_slice_has_its_own_memory_and_processes_and_the_clocks_of_its_board() -> None:
     part, board = f"handle of {MIG}", f"handle of {GPU}"
-    nvml = fake_nvml(
+    nvml = fake(
         nvmlDeviceGetComputeRunningProcesses=lambda handle: {part: []}[handle],
         nvmlDeviceGetMemoryInfo=lambda handle, _: {part: SimpleNamespace(used=9 * MIB)}[handle],
         nvmlDeviceGetClockInfo=lambda handle, clock: {(board, 1): 1980, (board, 2): 2619}[
             handle, clock
         ],
     )
-    assert read(MIG, library=nvml) == replace(healthy, mig_enabled=True, used_memory_mib=9)
+    assert read(MIG, binding=nvml) == replace(HEALTHY, mig_enabled=True, used_memory_mib=9)
 
 
-def test_a_slice_whose_board_is_hidden_keeps_what_is_its_own(
-    fake_nvml: FakeNvml, healthy: DeviceState
-) -> None:
-    nvml = fake_nvml(
+def test_a_slice_whose_board_is_hidden_keeps_what_is_its_own() -> None:
+    nvml = fake(
         nvmlDeviceGetDeviceHandleFromMigDeviceHandle=Exception("Not Found"),
         nvmlDeviceGetTemperature=lambda handle, _: {f"handle of {MIG}": 31}[handle],
         nvmlDeviceGetPowerUsage=Exception("Invalid Argument"),
     )
     notes = (f"board of {MIG}: Not Found", "power_mw: Invalid Argument")
-    assert read(MIG, library=nvml) == replace(healthy, mig_enabled=True, power_mw=None, notes=notes)
+    assert read(MIG, binding=nvml) == replace(HEALTHY, mig_enabled=True, power_mw=None, notes=notes)
 
 
 @pytest.mark.parametrize(
@@ -217,28 +191,27 @@ def test_a_slice_whose_board_is_hidden_keeps_what_is_its_own(
     ids=["healthy", "device lost", "not started"],
 )
 def test_nvml_is_shut_down_once_for_every_start(
-    fake_nvml: FakeNvml, change: dict[str, object], calls: list[str]
+    change: dict[str, object], calls: list[str]
 ) -> None:
     made: list[str] = []
     journal: dict[str, object] = {
         "nvmlInit": lambda: made.append("init"),
         "nvmlShutdown": lambda: made.append("shutdown"),
     }
-    read(GPU, library=fake_nvml(**(journal | change)))
+    read(GPU, binding=fake(**(journal | change)))
     assert made == calls
 
 
-def test_nvml_is_shut_down_when_reading_breaks_in_a_way_of_its_own(fake_nvml: FakeNvml) -> None:
+def test_nvml_is_shut_down_when_reading_breaks_in_a_way_of_its_own() -> None:
     made: list[str] = []
-    nvml = fake_nvml(
+    nvml = fake(
         nvmlDeviceGetPowerUsage=KeyboardInterrupt(),
         nvmlShutdown=lambda: made.append("shutdown"),
     )
     with pytest.raises(KeyboardInterrupt):
-        read(GPU, library=nvml)
+        read(GPU, binding=nvml)
     assert made == ["shutdown"]
 
 
-def test_a_refused_shutdown_leaves_what_was_told(fake_nvml: FakeNvml, healthy: DeviceState) -> None:
-    state = read(GPU, library=fake_nvml(nvmlShutdown=Exception("Unknown Error")))
-    assert state == replace(healthy, notes=("shutdown: Unknown Error",))
+def test_a_refused_shutdown_leaves_what_was_told() -> None:
+    assert read(GPU, binding=fake(nvmlShutdown=Exception("Unknown Error"))) == HEALTHY
