@@ -125,6 +125,14 @@ class Checker:
             raise DeviceError("nothing can be timed here: the device is emulated")
         return loaded
 
+    @property
+    def cuda_context(self) -> CudaContext:
+        """The CUDA device's context; DeviceError where there is none."""
+        if isinstance(self.target, CudaContext):
+            return self.target
+        why = "the device is emulated" if self.target else "there is no CUDA device"
+        raise DeviceError(f"nothing can be timed here: {why}")
+
     def emulated(self, variant: Variant) -> EmulatedModule:
         """Return the variant on the emulated device; only where that is the target."""
         loaded = self.loaded(variant)

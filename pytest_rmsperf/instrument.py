@@ -15,7 +15,14 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from pytest_rmsperf.cases import Case
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
+from pytest_rmsperf.checks import (
+    CheckedCase,
+    Failure,
+    Machine,
+    SessionResult,
+    Stage,
+    TimedSession,
+)
 from pytest_rmsperf.environment import DeviceChoice, DeviceState
 from pytest_rmsperf.errors import GateFailure, RmsperfError
 from pytest_rmsperf.messages import (
@@ -31,9 +38,8 @@ from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase, WorkerProcess
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays
-    from pytest_rmsperf.measurement import Protocol
     from pytest_rmsperf.problem import Problem
-    from pytest_rmsperf.samples import Samples
+    from pytest_rmsperf.protocol import Protocol
 
 Say = Callable[[str], None]
 
@@ -108,7 +114,7 @@ class WorkerInstrument:
                     raise RmsperfError(f"no session can be measured here: {lost}") from lost
                 failures[culprit] = self._failure(lost, culprit, Stage.TIME)
                 remaining = [case for case in remaining if case.id != culprit]
-        return SessionResult({}, failures)
+        return SessionResult(TimedSession({}), failures)
 
     def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
         """Launch once in the checking worker; GateFailure says why not, or how it was lost."""
@@ -145,9 +151,9 @@ class WorkerInstrument:
         with self._new_worker() as worker:
             before = cast("DeviceState | None", worker.ask(ReadState()))
             request = Measure(tuple(case.reference for case in cases), protocol)
-            samples = cast("dict[str, Samples]", worker.ask(request, progress))
+            timed = cast("TimedSession", worker.ask(request, progress))
             after = self._state_after(worker)
-        return SessionResult(samples, failures, before, after)
+        return SessionResult(timed, failures, before, after)
 
     @staticmethod
     def _state_after(worker: WorkerProcess) -> DeviceState | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_rmsperf.cases import CaseReference
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
-from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.problem import Problem
+from pytest_rmsperf.protocol import Protocol
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Array
@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Asks for one session: a dict of Samples by case id."""
+    """Asks for one session: a TimedSession."""
 
     cases: tuple[CaseReference, ...]
     protocol: Protocol

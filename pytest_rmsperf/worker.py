@@ -21,6 +21,7 @@ from pytest_rmsperf import messages
 from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.checks import EmulatedMachine, Machine
 from pytest_rmsperf.device.context import CudaContext, why_no_device
+from pytest_rmsperf.device.memory import OutOfMemory
 from pytest_rmsperf.device.profiles import profile_for_arch
 from pytest_rmsperf.device.session import Session
 from pytest_rmsperf.device.toolchain import find_toolchain
@@ -75,7 +76,7 @@ class Worker:
                 self._place.case_id,
                 self._place.step,
                 str(error),
-                fatal=isinstance(error, DeviceError),
+                fatal=isinstance(error, DeviceError) and not isinstance(error, OutOfMemory),
                 is_verdict=isinstance(error, GateFailure),
             )
 

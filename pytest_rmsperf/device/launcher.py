@@ -6,7 +6,8 @@ timed is what was checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_rmsperf.cases import Submission
@@ -26,6 +27,10 @@ DEFAULT_SMEM_BYTES = 48 * 1024
 # Launches after the first that must give the same bits: enough for a kernel that resets its
 # barriers wrongly to hang or to err, and 5 ms for the slowest case of the bundled operator (H200).
 REPEATED_LAUNCHES = 50
+
+
+class NotCaptured(DeviceError):
+    """Launches that can be submitted, but not captured into a graph."""
 
 
 class LoadedModule:
@@ -150,6 +155,8 @@ class Invocation:
     Whoever makes one keeps `memory` alive through it: the launches hold plain addresses.
     """
 
+    copies = 1  # of its buffers; see Rotation
+
     def __init__(
         self, plan: LaunchPlan, submission: Submission, module: LoadedModule, memory: DeviceMemory
     ) -> None:
@@ -181,19 +188,38 @@ class Invocation:
         except RuntimeError as error:
             raise DeviceError(str(error)) from error
 
-    def capture(self, repeats: int) -> Graph:
-        """Return a graph of `repeats` invocations one after the other, uploaded to the device."""
-        builder = self.context.device.create_graph_builder()
-        builder.begin_building()
+    def submit(self, count: int, stream: int | None = None) -> None:
+        """Submit `count` times launch by launch, without waiting, on a stream or on the context's.
+
+        DeviceError names what the driver refused.
+        """
         try:
-            for _ in range(repeats):
-                _clock.submit(self._sequence, int(builder.stream.handle))
+            for _ in range(count):
+                _clock.submit(self._sequence, stream or self.context.stream_handle)
         except RuntimeError as error:
-            raise DeviceError(f"cannot be captured into a graph: {error}") from error
-        graph = builder.end_building().complete()
-        graph.upload(self.context.stream)
-        self.context.synchronize()
-        return graph
+            raise DeviceError(str(error)) from error
+
+    def capture(self, repeats: int) -> Graph:
+        """Return a graph of `repeats` invocations one after the other; see `captured`."""
+        return captured(self.context, partial(self.submit, repeats))
+
+
+def captured(context: CudaContext, submit: Callable[[int], None]) -> Graph:
+    """Return what `submit` submits to the stream it is given as a graph, uploaded to the device.
+
+    Raises NotCaptured when the driver refuses that.
+    """
+    builder = context.device.create_graph_builder()
+    builder.begin_building()
+    try:
+        submit(int(builder.stream.handle))
+        built = builder.end_building()
+    except (DeviceError, RuntimeError) as error:
+        raise NotCaptured(f"cannot be captured into a graph: {error}") from error
+    graph = built.complete()
+    graph.upload(context.stream)
+    context.synchronize()
+    return graph
 
 
 def _prepared(

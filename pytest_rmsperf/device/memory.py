@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.buffers import NamedBuffers, require_fitting
+from pytest_rmsperf.cases import Case
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.errors import DeviceError
 from pytest_rmsperf.launch import Buffer, Role
+from pytest_rmsperf.problem import Problem
 
 if TYPE_CHECKING:
     import cupy
@@ -24,6 +27,23 @@ GUARD_VALUE = 0x7F
 POISON_VALUE = 0xFF
 
 
+class OutOfMemory(DeviceError):
+    """The device has not enough memory left; the context is as good as before."""
+
+
+def allocate(nbytes: int, context: CudaContext, what: str) -> cupy.cuda.MemoryPointer:
+    """Return device memory; OutOfMemory with both numbers when there is not enough left."""
+    import cupy
+
+    try:
+        return cupy.cuda.alloc(nbytes)
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise OutOfMemory(
+            f"{what} of {nbytes} bytes does not fit: "
+            f"{context.free_bytes()} bytes of device memory are free"
+        ) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """One buffer on the device, with GUARD_BYTES of known content before and behind it."""
@@ -34,30 +54,26 @@ class Allocation:
 
     @classmethod
     def make(cls, buffer: Buffer, context: CudaContext, *, filled: bool = True) -> Allocation:
-        """Allocate; DeviceError with both numbers when the device has not enough memory left.
+        """Allocate; OutOfMemory with both numbers when the device has not enough memory left.
 
         Not `filled`, only state is set: initcheck then sees reads of what nobody wrote.
         """
-        import cupy
-
         nbytes = buffer.nbytes + 2 * GUARD_BYTES
-        try:
-            whole = cupy.cuda.alloc(nbytes)
-        except cupy.cuda.memory.OutOfMemoryError as error:
-            raise DeviceError(
-                f"buffer {buffer.name} of {nbytes} bytes does not fit: "
-                f"{context.free_bytes()} bytes of device memory are free"
-            ) from error
-        one = cls(buffer, context, whole)
+        one = cls(buffer, context, allocate(nbytes, context, f"buffer {buffer.name}"))
         if filled:
-            one._fill(whole, GUARD_VALUE, nbytes)
-        if filled or buffer.role is Role.STATE:
+            one.renew()
+        elif buffer.role is Role.STATE:
             one.fill()
         return one
 
     @property
     def address(self) -> int:
         return int(self.whole.ptr) + GUARD_BYTES
+
+    def renew(self) -> None:
+        """Make it as if newly allocated: guards in place, state zero, anything else poisoned."""
+        self._fill(self.whole, GUARD_VALUE, self.buffer.nbytes + 2 * GUARD_BYTES)
+        self.fill()
 
     def fill(self) -> None:
         """Zero a state buffer, poison any other."""
@@ -115,8 +131,21 @@ class DeviceMemory(NamedBuffers[Allocation]):
 
     def with_own(self, buffers: Iterable[Buffer], context: CudaContext) -> DeviceMemory:
         """Return these buffers together with newly allocated ones."""
-        own = [Allocation.make(buffer, context) for buffer in buffers]
+        return self.with_placed([Allocation.make(buffer, context) for buffer in buffers])
+
+    def with_placed(self, own: Iterable[Allocation]) -> DeviceMemory:
+        """Return these buffers together with others that have their place already."""
         return DeviceMemory([*self._by_name.values(), *own])
+
+    def renew(self) -> None:
+        """Renew scratch and state, which another case may have used; tensors stay as they are."""
+        for one in self.of_role(Role.SCRATCH, Role.STATE).values():
+            one.renew()
+
+    def reset_state(self) -> None:
+        """Zero the state, as before a first launch."""
+        for one in self.of_role(Role.STATE).values():
+            one.fill()
 
     def overwritten(self, arrays: Arrays) -> list[str]:
         """Name the input buffers that no longer hold what was uploaded from `arrays`."""
@@ -129,3 +158,57 @@ class DeviceMemory(NamedBuffers[Allocation]):
     def damaged(self) -> list[str]:
         """Name the buffers just outside of which something wrote."""
         return [name for name, one in self._by_name.items() if not one.guards_intact()]
+
+
+@dataclass(slots=True)
+class Tensors:
+    """The tensors of a problem: what they hold, and where they do so, once or several times."""
+
+    buffers: tuple[Buffer, ...]
+    inputs: Arrays
+    copies: list[DeviceMemory] = field(default_factory=list)
+
+    def are(self, buffers: tuple[Buffer, ...], inputs: Arrays) -> bool:
+        """Say whether other tensors are the same, to the byte."""
+        return (
+            self.buffers == buffers
+            and self.inputs.keys() == inputs.keys()
+            and all(one.tobytes() == inputs[name].tobytes() for name, one in self.inputs.items())
+        )
+
+
+class SharedTensors:
+    """The tensors of all problems of a session, each on the device as often as it is asked for.
+
+    Cases with the same buffers and the same inputs work on the same memory: the variants of an
+    operator, and a case with its twin of another commit, between which the place in memory would
+    be a difference that is none of the code's.
+    """
+
+    def __init__(self) -> None:
+        self._all: list[Tensors] = []
+        self._of_problem: dict[tuple[Path, Problem], Tensors] = {}
+
+    def copies(self, case: Case, count: int, context: CudaContext) -> list[DeviceMemory]:
+        """Return `count` copies of a case's tensors, with its inputs in place.
+
+        Raises OutOfMemory when the device has not enough memory left.
+        """
+        tensors = self._tensors(case)
+        for _ in range(len(tensors.copies), count):
+            memory = DeviceMemory.of(tensors.buffers, context)
+            memory.upload(dict(tensors.inputs))
+            tensors.copies.append(memory)
+        return tensors.copies[:count]
+
+    def _tensors(self, case: Case) -> Tensors:
+        key = (case.operator.folder, case.problem)
+        if key not in self._of_problem:
+            buffers = case.operator.tensors(case.problem)
+            inputs = case.operator.input_sets[0].make(case.problem)
+            known = next((one for one in self._all if one.are(buffers, inputs)), None)
+            if known is None:
+                known = Tensors(buffers, inputs)
+                self._all.append(known)
+            self._of_problem[key] = known
+        return self._of_problem[key]

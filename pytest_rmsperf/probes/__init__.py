@@ -2,6 +2,7 @@
 
 `null` is the shortest launch there is: it shows a moved host. `copy` moves as many bytes as the
 case must: it shows a moved machine and the distance to the wall. Neither rescales anything.
+`BLOCK` is no probe: it holds a stream while launches are queued behind it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,18 @@ def null_plan(problem: Problem, capacity: Capacity) -> LaunchPlan:
     )
 
 
+def block_plan(problem: Problem, capacity: Capacity) -> LaunchPlan:
+    """One thread that waits for the first of two words at the address `words`, but not for ever."""
+    arguments = (int64(problem["words"]), int64(problem["limit_ns"]))
+    return LaunchPlan(
+        launches=(KernelLaunch("block_kernel", 1, 1, arguments),),
+        buffers=(),
+        facts=(),
+        why="the host sets the word when all is queued",
+        unit="launch",
+    )
+
+
 def inputs(problem: Problem) -> Arrays:
     """x of standard normal float32 values."""
     import numpy as np
@@ -95,6 +108,8 @@ OPERATOR = Operator(
     input_sets=(InputSet("random", inputs),),
     tolerance=Tolerance(relative=1e-7, floor=1e-30),
 )
+
+BLOCK = Variant("block", Path(__file__).with_name("block.cu"), block_plan)
 
 
 def probe_of(case: Case, variant: str) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rmsperf.checks import CheckedCase, Machine
+from pytest_rmsperf.checks import CheckedCase, Machine, TimedSession, Turn
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.messages import Check, Describe, Launch, Measure, ReadState, Request
 from pytest_rmsperf.samples import Samples
@@ -45,7 +45,8 @@ class FakeWorker:
                 for one in found_ids:
                     if one in self._losses:
                         raise self._losses[one]
-                return {one: Samples(one, 1, (1,), (1,)) for one in found_ids}
+                samples = {one: Samples(one, 1, (1,), (1,)) for one in found_ids}
+                return TimedSession(samples, tuple(found_ids), (Turn(0, backwards=False),))
             case Launch(inputs=inputs):
                 if self._losses:
                     raise next(iter(self._losses.values()))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fake_worker import FakeWorker
 from pytest_rmsperf.cases import Case, load_operator
-from pytest_rmsperf.checks import CheckedCase, Failure, Stage
+from pytest_rmsperf.checks import CheckedCase, Failure, Stage, Turn
 from pytest_rmsperf.environment import DeviceState
 from pytest_rmsperf.errors import GateFailure, RmsperfError
 from pytest_rmsperf.instrument import WorkerInstrument
-from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.messages import Measure, ReadState, Request, WorkerSettings
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.supervisor import Deadlines, Loss, LostCase
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
@@ -120,9 +121,9 @@ def faked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made: list[WorkerInstrument] = []
 
-    def make(*lost: str, case_id: str | None = None) -> tuple[WorkerInstrument, list[str]]:
+    def make(*lost: str | Case, case_id: str | None = None) -> tuple[WorkerInstrument, list[str]]:
         log: list[str] = []
-        ids = [case_of(one).id for one in lost]
+        ids = [(one if isinstance(one, Case) else case_of(one)).id for one in lost]
         losses = {
             one: LostCase(
                 "no sign",
@@ -175,6 +176,42 @@ def test_session_brings_the_state_of_the_device_before_and_after(faked: Fake) ->
     session = instrument.measure([SOUND], Protocol(), say=lambda _: None)
 
     assert session.before == session.after == DeviceState(sm_mhz=1980)
+
+
+def test_the_device_is_read_before_anything_is_launched(
+    faked: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, asked = FakeWorker.ask, list[str]()
+
+    def ask(self: FakeWorker, request: Request, on_progress: object = None) -> object:
+        asked.append(type(request).__name__)
+        return answer(self, request, on_progress)
+
+    monkeypatch.setattr(FakeWorker, "ask", ask)
+    instrument, _ = faked()
+
+    instrument.measure([SOUND], Protocol(), say=lambda _: None)
+
+    assert asked == ["ReadState", "Measure", "ReadState"]
+
+
+def test_session_brings_the_order_in_which_its_cases_took_turns(faked: Fake) -> None:
+    instrument, _ = faked()
+
+    session = instrument.measure([SOUND, SLEEPS], Protocol(), say=lambda _: None)
+
+    assert session.timed.order == (SOUND.id, SLEEPS.id)
+    assert session.timed.turns == (Turn(0, backwards=False),)
+
+
+@pytest.mark.parametrize(("lost", "kept"), [("", "1a2b3c4"), ("1a2b3c4", "")])
+def test_the_twin_of_a_lost_case_is_kept(faked: Fake, lost: str, kept: str) -> None:
+    mine, twin = (replace(SLEEPS, origin=origin) for origin in (lost, kept))
+    instrument, _ = faked(mine)
+
+    session = instrument.measure([mine, twin], Protocol(), say=lambda _: None)
+
+    assert (list(session.samples), list(session.failures)) == ([twin.id], [mine.id])
 
 
 def test_lost_session_starts_again_without_the_case_that_lost_it(faked: Fake) -> None:

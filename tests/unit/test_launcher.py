@@ -1,9 +1,9 @@
-"""The opt-in to more shared memory and repeated launches, against a driver that only remembers."""
+"""Submitting, capturing, and the opt-in to shared memory, on a driver that only remembers."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -12,7 +12,9 @@ from pytest_rmsperf.device.launcher import (
     REPEATED_LAUNCHES,
     Invocation,
     LoadedModule,
+    NotCaptured,
 )
+from pytest_rmsperf.errors import DeviceError
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 
 STATIC = 1024
@@ -74,3 +76,111 @@ def test_repeated_launches_are_one_batch() -> None:
     invocation.complete = launched.append
 
     assert list(invocation.repeats()) == launched == [REPEATED_LAUNCHES]
+
+
+# ---- submitting and capturing ----------------------------------------------------------------
+
+OWN_STREAM, CAPTURING_STREAM = 7, 8
+
+
+class Device:
+    """A device that builds graphs of nothing; `log` says what was asked of it."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.is_valid = True
+        self.stream = SimpleNamespace(handle=CAPTURING_STREAM)
+
+    def create_graph_builder(self) -> Device:
+        return self
+
+    def begin_building(self) -> None:
+        self.log.append("begin")
+
+    def end_building(self) -> Device:
+        if not self.is_valid:
+            raise RuntimeError("Build process encountered an error and has been invalidated.")
+        self.log.append("end")
+        return self
+
+    def complete(self) -> Device:
+        self.log.append("instantiate")
+        return self
+
+    def upload(self, _: object) -> None:
+        self.log.append("upload")
+
+
+@pytest.fixture
+def submitting(monkeypatch: pytest.MonkeyPatch) -> tuple[Invocation, Device]:
+    """An invocation whose launches only tell on which stream they are submitted."""
+    device = Device()
+
+    def submit(sequence: object, stream: int) -> None:
+        device.log.append(f"launch on {stream}")
+
+    monkeypatch.setattr("pytest_rmsperf.device._clock.submit", submit)
+    invocation: Any = object.__new__(Invocation)
+    invocation._sequence = None
+    invocation.context = SimpleNamespace(
+        device=device,
+        stream=None,
+        stream_handle=OWN_STREAM,
+        synchronize=lambda: device.log.append("wait"),
+    )
+    return invocation, device
+
+
+def refuse(sequence: object, stream: int) -> NoReturn:
+    raise RuntimeError("launch: CUDA_ERROR_NOT_PERMITTED (800)")
+
+
+def test_launches_are_queued_on_the_one_stream_and_not_waited_for(
+    submitting: tuple[Invocation, Device],
+) -> None:
+    invocation, device = submitting
+
+    invocation.submit(2)
+
+    assert device.log == ["launch on 7", "launch on 7"]
+
+
+def test_a_graph_is_captured_on_a_stream_of_its_own_and_uploaded(
+    submitting: tuple[Invocation, Device],
+) -> None:
+    invocation, device = submitting
+
+    invocation.capture(2)
+
+    steps = ["begin", "launch on 8", "launch on 8", "end", "instantiate", "upload", "wait"]
+    assert device.log == steps
+
+
+def test_a_launch_that_is_refused_is_an_error_with_the_drivers_word(
+    submitting: tuple[Invocation, Device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_rmsperf.device._clock.submit", refuse)
+
+    with pytest.raises(DeviceError, match="CUDA_ERROR_NOT_PERMITTED") as caught:
+        submitting[0].submit(1)
+
+    assert not isinstance(caught.value, NotCaptured)
+
+
+def test_a_launch_that_is_refused_while_it_is_captured_is_told_apart(
+    submitting: tuple[Invocation, Device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_rmsperf.device._clock.submit", refuse)
+
+    with pytest.raises(NotCaptured, match=r"^cannot be captured into a graph: .*NOT_PERMITTED"):
+        submitting[0].capture(1)
+
+
+def test_so_is_a_capture_that_turns_out_invalid_at_its_end(
+    submitting: tuple[Invocation, Device],
+) -> None:
+    invocation, device = submitting
+    device.is_valid = False
+
+    with pytest.raises(NotCaptured, match=r"^cannot be captured .* invalidated"):
+        invocation.capture(1)

@@ -9,11 +9,12 @@ import pytest
 
 from pytest_rmsperf.accuracy import Precision
 from pytest_rmsperf.cases import Case, Submission
+from pytest_rmsperf.device.compiler import Recipe
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR as BUNDLED
-from pytest_rmsperf.launch import Role, int64
-from pytest_rmsperf.probes import OPERATOR, probe_of, tensors
+from pytest_rmsperf.launch import Role, ScalarArgument, int64
+from pytest_rmsperf.probes import BLOCK, OPERATOR, probe_of, tensors
 from pytest_rmsperf.problem import Problem
-from pytest_rmsperf.resources import Capacity
+from pytest_rmsperf.resources import Capacity, CompiledModule
 
 Devices = Callable[..., Capacity]
 
@@ -82,3 +83,23 @@ def test_the_input_of_a_copy_has_the_shape_and_type_of_its_tensor() -> None:
     x = OPERATOR.input_sets[0].make(problem)["x"]
 
     assert (x.shape, x.dtype.name) == (tensors(problem)[0].shape, tensors(problem)[0].dtype)
+
+
+def test_the_block_compiles_to_one_kernel_that_keeps_nothing_in_memory(
+    compiled: Callable[[Recipe], CompiledModule],
+) -> None:
+    (kernel,) = compiled(Recipe(BLOCK.source, "sm_90")).kernels
+
+    assert (kernel.name, kernel.local_bytes, kernel.static_smem_bytes) == ("block_kernel", 0, 0)
+
+
+def test_the_block_gets_the_two_arguments_of_eight_bytes_that_its_source_declares(
+    capacity: Devices,
+) -> None:
+    source = BLOCK.source.read_text(encoding="utf-8")
+
+    (launch,) = BLOCK.plan(Problem.of(words=2**47, limit_ns=10**9), capacity(2)).launches
+
+    assert "block_kernel(volatile unsigned* words, long long limit_ns)" in source
+    packed = [one.packed() for one in launch.arguments if isinstance(one, ScalarArgument)]
+    assert packed == [(2**47).to_bytes(8, "little"), (10**9).to_bytes(8, "little")]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
+from typing import NoReturn
 
 import pytest
 
-from pytest_rmsperf.cases import CaseReference, Submission, load_operator
-from pytest_rmsperf.checks import CheckedCase, Machine, Stage
+from pytest_rmsperf.cases import Case, CaseReference, Submission, load_operator
+from pytest_rmsperf.checks import CheckedCase, Machine, Stage, TimedSession, Turn
+from pytest_rmsperf.device.memory import OutOfMemory
+from pytest_rmsperf.device.session import Session
 from pytest_rmsperf.device.toolchain import find_toolchain
-from pytest_rmsperf.errors import CompileError
-from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.errors import CompileError, DeviceError
 from pytest_rmsperf.messages import (
     Answer,
     Check,
@@ -30,6 +32,7 @@ from pytest_rmsperf.messages import (
     Request,
     WorkerSettings,
 )
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.worker import Worker
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
@@ -211,26 +214,63 @@ def test_refusal_is_not_blamed_on_the_case_before_it(worker: Asker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "step"),
+    ("request_", "blamed", "step", "what"),
     [
-        (Measure((reference("sound"),), Protocol()), "prepare"),
-        (Launch(reference("sound"), PROBLEM, {}), "compile"),
+        (Measure((reference("sound"),), Protocol()), "", "start", "timed"),
+        (Launch(reference("sound"), PROBLEM, {}), "faulty/sound-direct/3", "compile", "launched"),
     ],
     ids=["measure", "launch"],
 )
-def test_launching_without_a_device_is_refused_and_ends_the_worker(
-    worker: Asker, request_: Request, step: str
+def test_what_needs_a_device_is_refused_without_one_and_ends_the_worker(
+    worker: Asker, request_: Request, blamed: str, step: str, what: str
 ) -> None:
     refusal = worker.refusal(request_)
 
-    assert refusal == Refusal(
-        "faulty/sound-direct/3",
-        step,
-        "nothing can be launched here: there is no CUDA device",
-        fatal=True,
-    )
+    message = f"nothing can be {what} here: there is no CUDA device"
+    assert refusal == Refusal(blamed, step, message, fatal=True)
     worker.thread.join(WAIT_S)
     assert not worker.thread.is_alive()
+
+
+def test_a_session_is_answered_with_its_order_and_end(
+    worker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed = TimedSession({}, ("faulty/sound-direct/3",), (Turn(0, backwards=True),))
+    monkeypatch.setattr(Session, "measure", lambda *_: timed)
+
+    assert worker.answer(Measure((reference("sound"),), Protocol())) == timed
+
+
+def test_a_case_of_another_commit_is_measured_by_its_full_id(
+    worker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(_: Session, cases: Sequence[Case]) -> list[str]:
+        return [case.id for case in cases]
+
+    monkeypatch.setattr(Session, "measure", measure)
+    mine = reference("sound")
+
+    ids = worker.answer(Measure((mine, replace(mine, origin="1a2b3c4")), Protocol()))
+
+    assert ids == ["faulty/sound-direct/3", "faulty/sound-direct/3@1a2b3c4"]
+
+
+@pytest.mark.parametrize(
+    ("error", "fatal"),
+    [(DeviceError("CUDA_ERROR_ILLEGAL_ADDRESS"), True), (OutOfMemory("does not fit"), False)],
+    ids=["launch", "memory"],
+)
+def test_want_of_memory_is_a_refusal_and_does_not_spoil_the_device(
+    worker: Asker, monkeypatch: pytest.MonkeyPatch, error: DeviceError, *, fatal: bool
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(Session, "measure", fail)
+
+    refusal = worker.refusal(Measure((reference("sound"),), Protocol()))
+
+    assert (refusal.message, refusal.fatal) == (str(error), fatal)
 
 
 def test_worker_ends_when_the_other_side_closes(worker: Asker) -> None:

@@ -16,7 +16,6 @@ from pytest_rmsperf.device.profiles import DeviceProfile, profile_for_arch
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import DeviceError, GateFailure
-from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.messages import (
     Answer,
     Describe,
@@ -28,6 +27,7 @@ from pytest_rmsperf.messages import (
     Request,
     WorkerSettings,
 )
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.worker import Worker
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
