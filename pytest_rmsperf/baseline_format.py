@@ -7,22 +7,20 @@ not have written is a BaselineError that names the file, the key and the value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from hashlib import sha256
-from pathlib import Path
-from shlex import quote
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from pytest_rmsperf.baseline_json import Place, as_object, compact, parse, require_keys
+from pytest_rmsperf.baseline_migration import MIGRATIONS, SCHEMA_VERSION, migrated
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
-from pytest_rmsperf.errors import BaselineError, SettingError
-from pytest_rmsperf.measurement import Measurement, ProbeFigures, Protocol, Run, SessionFigures
-from pytest_rmsperf.samples import Quartiles
-
-SCHEMA_VERSION = 1
+from pytest_rmsperf.errors import SettingError
+from pytest_rmsperf.measurement import Measurement, ProbeFigures, Run, SessionFigures
+from pytest_rmsperf.protocol import Protocol
+from pytest_rmsperf.samples import Quartiles, Timing
 
 Record = TypeVar("Record")
 
@@ -30,10 +28,23 @@ Record = TypeVar("Record")
 _ROWS: tuple[type[object], ...] = (Quartiles, ProbeFigures)
 _IN_NS = {(SessionFigures, "device"), (SessionFigures, "completion")}
 # Every other whole number in the file counts something that a measurement has at least once.
-_MAY_BE_ZERO = {"static_smem_bytes", "dynamic_smem_bytes", "local_bytes", "headroom_blocks"}
+_MAY_BE_ZERO = {
+    "static_smem_bytes",
+    "dynamic_smem_bytes",
+    "local_bytes",
+    "headroom_blocks",
+    "cooldown_ms",
+    "precision_ppm",
+    "most_power_mw",
+    "most_temperature_c",
+    "blocks",  # of a session: an instrument of somebody else need not tell its turns
+    "device_floor_ppm",
+    "device_detectable_ppm",
+    "completion_floor_ppm",
+    "completion_detectable_ppm",
+}
 _WORDS = {int: "a whole number", str: "a string", bool: "true or false", list: "a list"}
 _SOURCES = ("measured", "published")
-_CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 # A published text leaves these open. The file says null; the records have no null there, so they
 # hold a value that no measurement has. Protocol version 0 differs from every protocol of ours.
 _STAND_INS: Mapping[tuple[type[object], str], object] = {
@@ -46,49 +57,24 @@ _STAND_INS: Mapping[tuple[type[object], str], object] = {
     (Run, "compiler"): (),
     (Run, "protocol"): Protocol(version=0),
     (SessionFigures, "launches_per_graph"): 0,
+    (SessionFigures, "timing"): Timing.GRAPH,
     (Measurement, "inputs"): "unknown",
     (Measurement, "flags"): (),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in which file a value stands, and how to word a fault found there."""
-
-    file: Path
-    verdict: str
-    remedy: str
-    keys: str = ""
-    published: bool = False
-
-    def at(self, key: str | int) -> Place:
-        """Return the place one key or index further in."""
-        plain = isinstance(key, str) and key.isidentifier()
-        step = f".{key}" if plain else f"[{json.dumps(key)}]"
-        return replace(self, keys=(self.keys + step).lstrip("."))
-
-    def fault(self, rule: str) -> BaselineError:
-        """Return the error for a broken rule: verdict, file, key, rule, remedy."""
-        where = f"{self.keys} " if self.keys else ""
-        return BaselineError(f"{self.verdict} {self.file}: {where}{rule}\n{self.remedy}")
-
-    def refuse(self, rule: str, value: object) -> BaselineError:
-        """Return the error for a value that breaks `rule`."""
-        got = json.dumps(value, default=repr)
-        return self.fault(f"{rule}, got {got if len(got) <= 80 else got[:77] + '...'}")
-
-
 def encode(measurements: Mapping[str, Measurement], place: Place) -> bytes:
     """Return the file for these cases: sorted, ASCII, one line per case and per run.
 
-    Raises BaselineError for a value that is no plain int, str, bool, None or tuple of them.
+    Raises BaselineError for a value that is no plain int, str, bool, None, word of a text enum, or
+    tuple of them.
     """
     runs: dict[str, object] = {}
     cases: dict[str, object] = {}
     for case_id, measurement in measurements.items():
         spot = replace(place, published=measurement.run.source == "published")
         run = _plain(measurement.run, spot.at("runs"))
-        run_id = sha256(_compact(run).encode("ascii")).hexdigest()[:12]
+        run_id = sha256(compact(run).encode("ascii")).hexdigest()[:12]
         runs[run_id] = run
         case = _plain_fields(measurement, spot.at("cases").at(case_id), given=("case_id", "run"))
         cases[case_id] = {**case, "run": run_id}
@@ -100,14 +86,16 @@ def encode(measurements: Mapping[str, Measurement], place: Place) -> bytes:
 
 
 def decode(raw: bytes, place: Place) -> dict[str, Measurement]:
-    """Return the cases of a file by id; BaselineError for anything `encode` would not write."""
-    top = _schema_checked(_parse(raw, place), place)
-    _require_keys(top, {"cases", "runs", "schema_version"}, place)
+    """Return the cases of a file by id, also of one that an older version wrote.
+
+    Raises BaselineError for anything that `encode`, or that of the older version, would not write.
+    """
+    top = _of_this_schema(parse(raw, place), place)
     runs = {
         run_id: _decode_run(value, place.at("runs").at(run_id))
-        for run_id, value in _object(top["runs"], place.at("runs")).items()
+        for run_id, value in as_object(top["runs"], place.at("runs")).items()
     }
-    cases = _object(top["cases"], place.at("cases"))
+    cases = as_object(top["cases"], place.at("cases"))
     if not cases:
         raise place.at("cases").fault("is empty: a baseline file holds at least one case")
     return {
@@ -117,12 +105,8 @@ def decode(raw: bytes, place: Place) -> dict[str, Measurement]:
 
 
 def _section(name: str, items: Mapping[str, object]) -> str:
-    rows = ",\n".join(f"    {_compact(key)}: {_compact(items[key])}" for key in sorted(items))
+    rows = ",\n".join(f"    {compact(key)}: {compact(items[key])}" for key in sorted(items))
     return f'  "{name}": {{\n{rows}\n  }}'
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False)
 
 
 def _plain(value: object, place: Place) -> object:
@@ -131,7 +115,9 @@ def _plain(value: object, place: Place) -> object:
         return list(items.values()) if isinstance(value, _ROWS) else items
     if isinstance(value, tuple):
         return [_plain(one, place.at(index)) for index, one in enumerate(value)]
-    if type(value) not in (int, str, bool, NoneType):  # NumPy numbers and enums look alike, only
+    if isinstance(value, Enum) and isinstance(value, str):
+        return value.value
+    if type(value) not in (int, str, bool, NoneType):  # NumPy's and IntEnum's numbers look alike
         raise place.refuse("must be a plain int, str, bool or None", value)
     return value
 
@@ -151,76 +137,23 @@ def _keys(kind: Any, given: tuple[str, ...] = ()) -> dict[str, str]:
     return {f"{name}_ns" if (kind, name) in _IN_NS else name: name for name in names}
 
 
-def _parse(raw: bytes, place: Place) -> object:
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise place.fault(f"is not UTF-8 at byte {error.start}") from error
-    _refuse_conflict_markers(text, place)
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=partial(_unique, place),
-            parse_constant=partial(_refuse_constant, place),
-        )
-    except json.JSONDecodeError as error:
-        spot = f"line {error.lineno}, column {error.colno}"
-        raise place.fault(f"is not JSON at {spot}: {error.msg}") from error
-    except (ValueError, RecursionError) as error:  # a number or a nesting beyond Python's limits
-        raise place.fault(f"is not JSON that can be read: {error}") from error
-
-
-def _refuse_conflict_markers(text: str, place: Place) -> None:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith(_CONFLICT_MARKERS):
-            remedy = f"keep one side: git checkout --ours -- {quote(str(place.file))} (or --theirs)"
-            raise replace(place, remedy=remedy).fault(
-                f"line {number} is a git conflict marker, got {line.strip()[:40]}"
-            )
-
-
-def _unique(place: Place, pairs: list[tuple[str, object]]) -> dict[str, object]:
-    seen: dict[str, object] = {}
-    for key, value in pairs:
-        if key in seen:
-            raise place.refuse(f"has the key {json.dumps(key)} twice", value)
-        seen[key] = value
-    return seen
-
-
-def _refuse_constant(place: Place, constant: str) -> object:
-    raise place.fault(f"holds {constant}, which is no JSON number")
-
-
-def _object(value: object, place: Place) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise place.refuse("must be an object", value)
-    return value
-
-
-def _require_keys(items: Mapping[str, object], keys: set[str], place: Place) -> None:
-    for key in sorted(items.keys() - keys):
-        raise place.at(key).refuse("is not a known key", items[key])
-    for key in sorted(keys - items.keys()):
-        raise place.at(key).fault("is missing")
-
-
-def _schema_checked(value: object, place: Place) -> dict[str, object]:
-    top = _object(value, place)
+def _of_this_schema(value: object, place: Place) -> dict[str, object]:
+    top = as_object(value, place)
+    spot = place.at("schema_version")
     if "schema_version" not in top:
-        raise place.at("schema_version").fault("is missing")
-    place = place.at("schema_version")
-    version = _scalar(int, top["schema_version"], place)
+        raise spot.fault("is missing")
+    version = _scalar(int, top["schema_version"], spot)
     if version > SCHEMA_VERSION:
         remedy = "read it with a newer version: pip install --upgrade pytest-rmsperf"
-        raise replace(place, remedy=remedy).refuse(f"must be at most {SCHEMA_VERSION}", version)
-    if version < SCHEMA_VERSION:
-        raise place.refuse(f"must be {SCHEMA_VERSION}", version)
-    return top
+        raise replace(spot, remedy=remedy).refuse(f"must be at most {SCHEMA_VERSION}", version)
+    if version < min(MIGRATIONS):
+        raise spot.refuse(f"must be at least {min(MIGRATIONS)}", version)
+    require_keys(top, {"cases", "runs", "schema_version"}, place)
+    return migrated(top, version, place)
 
 
 def _decode_run(value: object, place: Place) -> Run:
-    source = _object(value, place).get("source")
+    source = as_object(value, place).get("source")
     run = _record(Run, value, replace(place, published=source == "published"))
     if run.source not in _SOURCES:
         raise place.at("source").refuse(f"must be {' or '.join(_SOURCES)}", run.source)
@@ -228,8 +161,8 @@ def _decode_run(value: object, place: Place) -> Run:
 
 
 def _decode_case(case_id: str, value: object, runs: Mapping[str, Run], place: Place) -> Measurement:
-    items = _object(value, place)
-    _require_keys(items, {*_keys(Measurement, ("case_id",))}, place)
+    items = as_object(value, place)
+    require_keys(items, {*_keys(Measurement, ("case_id",))}, place)
     run = runs.get(_scalar(str, items["run"], place.at("run")))
     if run is None:
         raise place.at("run").refuse("must be a key of runs", items["run"])
@@ -244,8 +177,8 @@ def _decode_case(case_id: str, value: object, runs: Mapping[str, Run], place: Pl
 def _record(kind: type[Record], value: object, place: Place, **given: object) -> Record:
     """Build a `kind` of the fields given and of those in `value`, each by its annotation."""
     keys = _keys(kind, tuple(given))
-    items = _row(value, keys, place) if kind in _ROWS else _object(value, place)
-    _require_keys(items, {*keys}, place)
+    items = _row(value, keys, place) if kind in _ROWS else as_object(value, place)
+    require_keys(items, {*keys}, place)
     hints = get_type_hints(kind)
     values: dict[str, Any] = dict(given)
     for key, name in keys.items():
@@ -283,8 +216,7 @@ def _value(kind: Any, value: object, place: Place) -> object:
         inner = next(one for one in arguments if one is not NoneType)
         return None if value is None else _value(inner, value, place)
     if get_origin(kind) is not tuple:
-        build = _record if is_dataclass(kind) else _scalar
-        return build(kind, value, place)
+        return _one(kind, value, place)
     items = _scalar(list, value, place)
     if arguments[-1] is Ellipsis:
         arguments = arguments[:1] * len(items)
@@ -292,6 +224,16 @@ def _value(kind: Any, value: object, place: Place) -> object:
         raise place.refuse(f"must be a list of {len(arguments)}", value)
     pairs = enumerate(zip(arguments, items, strict=True))
     return tuple(_value(inner, item, place.at(index)) for index, (inner, item) in pairs)
+
+
+def _one(kind: type[Any], value: object, place: Place) -> object:
+    if not issubclass(kind, Enum):
+        build = _record if is_dataclass(kind) else _scalar
+        return build(kind, value, place)
+    words = {one.value: one for one in kind}
+    if type(value) is not str or value not in words:
+        raise place.refuse(f"must be one of {', '.join(words)}", value)
+    return words[value]
 
 
 def _scalar(kind: type[Record], value: object, place: Place) -> Record:

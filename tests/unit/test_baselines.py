@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
-from filelock import FileLock
 
-from pytest_rmsperf import baselines
-from pytest_rmsperf.baseline_format import Place, decode
-from pytest_rmsperf.baselines import BaselineStore
+from pytest_rmsperf.baseline_format import decode
+from pytest_rmsperf.baseline_json import Place
+from pytest_rmsperf.baselines import CASE_ID, BaselineStore
+from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.errors import BaselineError
+from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR as BUNDLED
 from pytest_rmsperf.measurement import Measurement
+from pytest_rmsperf.protocol import Cache, Protocol
 
-GOLDEN = Path(__file__).parent / "data" / "baseline_v1.json"
+GOLDEN = Path(__file__).parent / "data" / "baseline_v2.json"
 PUBLISHED = Path(__file__).parents[2] / "baselines"
 DEVICE, OPERATOR = "nvidia-h200", "softmax"
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
@@ -28,6 +27,7 @@ ABSENT = "softmax/online-graph/16x131072"
 CASES = decode(GOLDEN.read_bytes(), Place(GOLDEN, "cannot read", "restore it"))
 MEASURED, OTHER = CASES[GRAPH], CASES[DIRECT]
 OTHER_DEVICE = replace(MEASURED.run, device=replace(MEASURED.run.device, name="NVIDIA H100"))
+COLD = replace(MEASURED, run=replace(MEASURED.run, protocol=Protocol(cache=Cache.COLD)))
 
 
 @pytest.fixture(autouse=True)
@@ -89,18 +89,6 @@ def test_saved_case_replaces_its_old_figures(store: BaselineStore) -> None:
     save(store, new)
 
     assert store.read(DEVICE, OPERATOR)[DIRECT] == new
-
-
-def test_note_survives_a_measurement_without_one(store: BaselineStore) -> None:
-    save(store, replace(MEASURED, note=None))
-
-    assert store.read(DEVICE, OPERATOR)[GRAPH].note == MEASURED.note
-
-
-def test_new_note_replaces_the_old_one(store: BaselineStore) -> None:
-    save(store, replace(MEASURED, note="new"))
-
-    assert store.read(DEVICE, OPERATOR)[GRAPH].note == "new"
 
 
 def test_removed_case_is_gone_and_the_others_stay(store: BaselineStore) -> None:
@@ -199,6 +187,7 @@ def test_unreadable_file_stays_as_it_was(
     [
         (replace(MEASURED, case_id=DIRECT), "must be its measurement's id"),
         (replace(MEASURED, run=OTHER_DEVICE), "must be measured on nvidia-h200"),
+        (COLD, 'must be measured with a warm cache, got "cold"'),
     ],
 )
 def test_measurement_that_could_not_be_read_back_is_not_written(
@@ -210,68 +199,32 @@ def test_measurement_that_could_not_be_read_back_is_not_written(
     assert file_of(store).read_bytes() == GOLDEN.read_bytes()
 
 
+def test_id_that_no_case_can_have_is_not_written(store: BaselineStore) -> None:
+    for odd in ("softmax/online-graph/<lambda>", "softmax/online/16", "softmax/a-graph/0x0@1a2b"):
+        with pytest.raises(BaselineError, match="must be operator/variant-submission/problem"):
+            store.write(DEVICE, OPERATOR, {odd: replace(MEASURED, case_id=odd)})
+
+    assert file_of(store).read_bytes() == GOLDEN.read_bytes()
+
+
+@pytest.mark.parametrize("case", BUNDLED.cases(), ids=lambda one: str(one.id))
+def test_id_of_every_bundled_case_is_one_that_can_be_stored(case: Case) -> None:
+    assert CASE_ID.fullmatch(case.id)
+
+
+def test_keys_do_not_depend_on_where_the_operator_lies(tmp_path: Path, repository: Path) -> None:
+    copied = tmp_path / "elsewhere" / "faulty"
+    shutil.copytree(repository / "tests" / "unit" / "data" / "faulty", copied)
+
+    here = load_operator(repository / "tests" / "unit" / "data" / "faulty").cases()
+    there = load_operator(copied).cases()
+
+    assert [one.id for one in there] == [one.id for one in here]
+
+
 def test_saving_nothing_is_an_error(store: BaselineStore) -> None:
     with pytest.raises(BaselineError, match=r"nothing to save to .*: no case was measured"):
         store.write(DEVICE, OPERATOR, {})
-
-
-def crash(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def test_crash_between_write_and_replace_leaves_the_old_file_alone_in_its_folder(
-    store: BaselineStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "replace", crash)
-
-    with pytest.raises(KeyboardInterrupt):
-        save(store, replace(OTHER, inputs="ones"))
-
-    files = {path.name: path.read_bytes() for path in file_of(store).parent.iterdir()}
-    assert files == {"softmax.json": GOLDEN.read_bytes()}
-
-
-def test_file_and_folder_are_synced_around_the_replacement(
-    store: BaselineStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: list[str] = []
-    real_replace = Path.replace
-
-    def note_sync(descriptor: int) -> None:
-        steps.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
-
-    def note_replace(old: Path, new: Path) -> None:
-        steps.append("replace")
-        real_replace(old, new)
-
-    monkeypatch.setattr(os, "fsync", note_sync)
-    monkeypatch.setattr(Path, "replace", note_replace)
-
-    save(store, MEASURED)
-
-    assert steps == ["file", "replace", "folder"]
-
-
-def test_file_is_readable_by_others_as_the_umask_allows(store: BaselineStore) -> None:
-    file_of(store).unlink()
-    plain = file_of(store).with_name("plain")
-    plain.touch()
-
-    save(store, MEASURED)
-
-    assert file_of(store).stat().st_mode == plain.stat().st_mode
-
-
-def test_folder_that_cannot_be_written_is_named_with_the_option_that_changes_it(
-    store: BaselineStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(old: Path, new: Path) -> NoReturn:
-        raise PermissionError(errno.EACCES, "Permission denied", str(new))
-
-    monkeypatch.setattr(Path, "replace", refuse)
-
-    with pytest.raises(BaselineError, match=r"(?s)cannot write .*denied.*--rmsperf-baselines=DIR"):
-        save(store, MEASURED)
 
 
 def test_writers_at_the_same_time_lose_no_case(store: BaselineStore) -> None:
@@ -281,20 +234,3 @@ def test_writers_at_the_same_time_lose_no_case(store: BaselineStore) -> None:
         list(pool.map(lambda one: save(store, replace(MEASURED, case_id=one)), ids))
 
     assert store.read(DEVICE, OPERATOR).keys() == {*ids, GRAPH, DIRECT}
-
-
-def test_lock_that_is_never_released_is_an_error_with_its_file(
-    store: BaselineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    save(store, MEASURED)
-    (lock,) = (tmp_path / "cache").rglob("*.lock")
-    monkeypatch.setattr(baselines, "LOCK_TIMEOUT_S", 0.05)
-
-    with FileLock(lock), pytest.raises(BaselineError, match=f"another process has held {lock}"):
-        save(store, MEASURED)
-
-
-def test_no_lock_is_left_beside_the_baseline(store: BaselineStore) -> None:
-    save(store, MEASURED)
-
-    assert [path.name for path in file_of(store).parent.iterdir()] == ["softmax.json"]

@@ -77,6 +77,98 @@ def test_an_untracked_file_leaves_a_checkout_clean(checkout: Path) -> None:
     assert current_provenance(checkout, ()).dirty is False
 
 
+def test_a_change_that_was_taken_back_leaves_a_checkout_clean(checkout: Path) -> None:
+    (checkout / "row.cu").write_text("second\n", encoding="utf-8")
+    git(checkout, "add", "row.cu")
+    (checkout / "row.cu").write_text("first\n", encoding="utf-8")
+
+    assert current_provenance(checkout, ()).dirty is False
+
+
+@pytest.fixture
+def saved(checkout: Path) -> Path:
+    """The checkout's folder of baselines, which holds a committed file that a save has changed."""
+    file = checkout / "baselines" / "nvidia-h200" / "softmax.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{}\n", encoding="utf-8")
+    git(checkout, "add", "baselines")
+    git(checkout, "commit", "--quiet", "--message", "save")
+    file.write_text("{ }\n", encoding="utf-8")
+    return checkout / "baselines"
+
+
+def test_a_saved_baseline_leaves_a_checkout_clean(checkout: Path, saved: Path) -> None:
+    assert current_provenance(checkout, (), baselines=saved).dirty is False
+
+
+def test_a_saved_baseline_counts_where_no_folder_is_named(checkout: Path, saved: Path) -> None:
+    assert current_provenance(checkout, ()).dirty is True
+
+
+def test_a_changed_source_beside_a_saved_baseline_counts(checkout: Path, saved: Path) -> None:
+    (checkout / "row.cu").write_text("second\n", encoding="utf-8")
+
+    assert current_provenance(checkout, (), baselines=saved).dirty is True
+
+
+def test_baselines_at_the_root_hide_no_change_of_a_source(checkout: Path, saved: Path) -> None:
+    (checkout / "row.cu").write_text("second\n", encoding="utf-8")
+
+    assert current_provenance(checkout, (), baselines=checkout).dirty is True
+
+
+def test_baselines_outside_of_the_checkout_do_no_harm(checkout: Path, tmp_path: Path) -> None:
+    assert current_provenance(checkout, (), baselines=tmp_path / "elsewhere").dirty is False
+
+
+@pytest.mark.parametrize(
+    ("name", "dirty"),
+    [
+        ("kernels/new.cu", True),
+        ("kernels/deep/new.cuh", True),
+        ("kernels/new.py", True),
+        ("kernels/notes.txt", False),
+        ("new.cu", False),
+    ],
+)
+def test_an_unknown_source_of_an_operator_counts(checkout: Path, *, name: str, dirty: bool) -> None:
+    (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / "kernels").mkdir(exist_ok=True)
+    (checkout / name).touch()
+
+    found = current_provenance(checkout, (), sources=[checkout / "kernels"])
+
+    assert found.dirty is dirty
+
+
+def test_an_ignored_source_of_an_operator_does_not_count(checkout: Path) -> None:
+    (checkout / "kernels").mkdir()
+    (checkout / "kernels" / "made.cu").touch()
+    (checkout / "kernels" / ".gitignore").write_text("*\n", encoding="utf-8")
+
+    assert current_provenance(checkout, (), sources=[checkout / "kernels"]).dirty is False
+
+
+def test_an_operator_outside_of_the_checkout_does_not_count(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "new.cu").touch()
+
+    assert current_provenance(checkout, (), sources=[tmp_path / "elsewhere"]).dirty is False
+
+
+def test_a_folder_that_git_cannot_list_counts(checkout: Path) -> None:
+    assert current_provenance(checkout, (), sources=[checkout / "gone"]).dirty is True
+
+
+def test_a_shallow_clone_gives_its_commit(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "row.cu").write_text("second\n", encoding="utf-8")
+    git(checkout, "commit", "--quiet", "--all", "--message", "second")
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{checkout}", str(shallow))
+
+    assert commit_and_dirty(shallow) == (git(checkout, "rev-parse", "--short=12", "HEAD"), False)
+
+
 def test_a_folder_inside_a_checkout_gives_the_commit_of_the_whole(checkout: Path) -> None:
     (checkout / "kernels").mkdir()
 
