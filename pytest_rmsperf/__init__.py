@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         int32,
         int64,
     )
+    from pytest_rmsperf.ordering import OrderedFigure, Ordering
     from pytest_rmsperf.problem import Problem
     from pytest_rmsperf.resources import Capacity, resident_blocks
 
@@ -34,6 +35,8 @@ __all__ = [
     "KernelLaunch",
     "LaunchPlan",
     "Operator",
+    "OrderedFigure",
+    "Ordering",
     "PlanError",
     "Precision",
     "Problem",
@@ -63,6 +66,7 @@ _HOMES = {
         "int32",
         "int64",
     ),
+    "ordering": ("OrderedFigure", "Ordering"),
     "problem": ("Problem",),
     "resources": ("Capacity", "resident_blocks"),
 }

@@ -1,4 +1,4 @@
-"""From selected cases to measurements: check each case, then time all of them in sessions.
+"""From selected cases to samples: check each case, then time all of them in rounds of sessions.
 
 An instrument does the work on the machine; the campaign decides what is asked of it and in which
 order, so that tests can script the instrument and exercise everything else without a device.
@@ -6,31 +6,24 @@ order, so that tests can script the instrument and exercise everything else with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
-from pytest_rmsperf.measurement import (
-    Measurement,
-    Protocol,
-    Resources,
-    Run,
-    SessionFigures,
-    figures,
-    probe_figures,
-)
+from pytest_rmsperf.health import drifting, why_unfit
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.problem import Problem
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import impossible
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays
-    from pytest_rmsperf.environment import DeviceRecord, Provenance
 
 Say = Callable[[str], None]
+NO_OTHERS: Mapping[str, Case] = {}
 
 
 class Instrument(Interface):
@@ -59,13 +52,22 @@ class Instrument(Interface):
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """Everything found out about the selected cases, by case id."""
+    """Everything found out about the selected cases, by case id.
+
+    `rounds` are the sessions of the first round and of a confirming one. `set_aside` are sessions
+    on an unfit machine that were measured again.
+    """
 
     machine: Machine
     checked: dict[str, CheckedCase]
-    sessions: tuple[SessionResult, ...] = ()
-    measurements: dict[str, Measurement] = field(default_factory=dict)
+    rounds: tuple[tuple[SessionResult, ...], ...] = ()
     failures: dict[str, Failure] = field(default_factory=dict)
+    set_aside: tuple[SessionResult, ...] = ()
+
+    @property
+    def sessions(self) -> tuple[SessionResult, ...]:
+        """The sessions of all rounds, in order."""
+        return tuple(session for one in self.rounds for session in one)
 
 
 Keep = Callable[[Campaign], None]
@@ -73,81 +75,121 @@ Keep = Callable[[Campaign], None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The cases some test asks about, and what the tests ask of each."""
+    """The cases some test asks about, and what the tests ask of each.
+
+    `with_latency` are judged by themselves; `timed` are these and the ones of orderings. `others`
+    has, by case id, the same case of another commit, where there is one to take turns with.
+    """
 
     cases: tuple[Case, ...]
     with_numerics: frozenset[str]
     with_latency: frozenset[str]
+    with_order: frozenset[str] = frozenset()
+    others: Mapping[str, Case] = field(default_factory=dict)
+
+    @property
+    def timed(self) -> frozenset[str]:
+        return self.with_latency | self.with_order
 
 
-def run_campaign(
-    selection: Selection,
-    instrument: Instrument,
-    *,
-    protocol: Protocol,
-    provenance: Provenance,
-    say: Say,
-    keep: Keep,
-) -> Campaign:
-    """Describe the machine, check every case, time the sound ones, and assemble measurements.
+@dataclass(frozen=True, slots=True)
+class Surveyor:
+    """Takes cases through a campaign on one instrument.
 
     `keep` gets the unfinished campaign whenever it has grown, so that a crash loses little.
     """
-    machine = instrument.machine()
-    checked: dict[str, CheckedCase] = {}
-    failures: dict[str, Failure] = {}
-    keep(Campaign(machine, {}))
-    for one in check_all(selection, instrument, say, timed=machine.device is not None):
-        checked[one.case_id] = one
-        if one.failure is not None:
-            failures[one.case_id] = one.failure
-        keep(Campaign(machine, dict(checked), failures=dict(failures)))
-    if machine.device is None:
-        return Campaign(machine, checked, failures=failures)
-    timed = [
-        case
-        for case in selection.cases
-        if case.id in selection.with_latency and case.id not in failures
-    ]
-    sessions: tuple[SessionResult, ...] = ()
-    for session in time_all(timed, instrument, protocol=protocol, say=say):
-        sessions += (session,)
-        failures |= session.failures | impossible_in(session)
-        keep(Campaign(machine, checked, sessions, failures=dict(failures)))
-    run = run_of(machine, machine.device, protocol, provenance)
-    sound = [case for case in timed if case.id not in failures]
-    measurements = {case.id: assemble(case, checked[case.id], sessions, run) for case in sound}
-    return Campaign(machine, checked, sessions, measurements, failures)
+
+    instrument: Instrument
+    protocol: Protocol
+    say: Say
+    keep: Keep
+    power_limit_mw: int | None = None
+
+    def check(self, selection: Selection) -> Campaign:
+        """Describe the machine and check every case, and the same case of another commit."""
+        machine = self.instrument.machine()
+        campaign = Campaign(machine, {})
+        self.keep(campaign)
+        for one in self._check_all(selection, timed=machine.device is not None):
+            campaign = replace(campaign, checked={**campaign.checked, one.case_id: one})
+            if one.failure is not None:
+                campaign = _with_failures(campaign, {one.case_id: one.failure})
+            self.keep(campaign)
+        return campaign
+
+    def time(
+        self,
+        campaign: Campaign,
+        cases: Sequence[Case],
+        others: Mapping[str, Case] = NO_OTHERS,
+        *,
+        sessions: int | None = None,
+    ) -> Campaign:
+        """Add a round of sessions over the sound ones of `cases`; nothing without a device."""
+        if campaign.machine.device is None:
+            return campaign
+        count = self.protocol.sessions if sessions is None else sessions
+        campaign = replace(campaign, rounds=(*campaign.rounds, ()))
+        for number in range(1, count + 1):
+            remaining = [one for one in cases if one.id not in campaign.failures]
+            if not remaining:
+                break
+            place = f"session {number} of {count}"
+            self.say(f"{place}: {len(remaining)} cases")
+            campaign = self._session(
+                campaign, self._with_others(campaign, remaining, others), place
+            )
+            self.keep(campaign)
+        return campaign
+
+    def _with_others(
+        self, campaign: Campaign, cases: Sequence[Case], others: Mapping[str, Case]
+    ) -> list[Case]:
+        """Put behind each case the one it takes turns with, so that both see the same device."""
+        found: list[Case] = []
+        for case in cases:
+            other = others.get(case.id)
+            found.append(case)
+            if other is not None and other.id not in campaign.failures:
+                found.append(other)
+        return found
+
+    def _session(self, campaign: Campaign, cases: Sequence[Case], place: str) -> Campaign:
+        """Add one session; on an unfit machine it is measured again, once.
+
+        A case that was lost there has failed: no state of the machine makes a kernel wrong.
+        """
+        say = _prefixed(self.say, f"{place}, ")
+        session = self._measure(cases, say)
+        campaign = _with_failures(campaign, session.failures)
+        sound = [one for one in cases if one.id not in session.failures]
+        if sound and (session.unfit or session.drifting):
+            campaign = replace(campaign, set_aside=(*campaign.set_aside, session))
+            self.say(f"{place} again: {session.unfit or next(iter(session.drifting.values()))}")
+            session = self._measure(sound, say)
+        *before, current = campaign.rounds
+        campaign = replace(campaign, rounds=(*before, (*current, session)))
+        return _with_failures(campaign, session.failures | impossible_in(session))
+
+    def _measure(self, cases: Sequence[Case], say: Say) -> SessionResult:
+        session = self.instrument.measure([*probes_of(cases), *cases], self.protocol, say)
+        unfit = why_unfit(session, power_limit_mw=self.power_limit_mw)
+        return replace(session, unfit=unfit, drifting=drifting(session))
+
+    def _check_all(self, selection: Selection, *, timed: bool) -> Iterator[CheckedCase]:
+        """Check case by case, saying how far it has come; what is timed must be right first."""
+        with_numerics = selection.with_numerics | (selection.timed if timed else frozenset())
+        asked = [*selection.cases, *selection.others.values()]
+        for number, case in enumerate(asked, 1):
+            place = f"check {number} of {len(asked)}"
+            self.say(f"{place}: {case.id}")
+            yield self.instrument.check(
+                case, _prefixed(self.say, f"{place}, "), numerics=case.id in with_numerics
+            )
 
 
-def check_all(
-    selection: Selection, instrument: Instrument, say: Say, *, timed: bool
-) -> Iterator[CheckedCase]:
-    """Check case by case, saying how far it has come; what will be timed must be right first."""
-    with_numerics = selection.with_numerics | (selection.with_latency if timed else frozenset())
-    for number, case in enumerate(selection.cases, 1):
-        place = f"check {number} of {len(selection.cases)}"
-        say(f"{place}: {case.id}")
-        yield instrument.check(
-            case, _prefixed(say, f"{place}, "), numerics=case.id in with_numerics
-        )
-
-
-def time_all(
-    cases: Sequence[Case], instrument: Instrument, *, protocol: Protocol, say: Say
-) -> Iterator[SessionResult]:
-    """Yield one result per session; a case that one session lost is left out of the next."""
-    remaining = list(cases)
-    for number in range(1, protocol.sessions + 1):
-        if not remaining:
-            return
-        say(f"session {number} of {protocol.sessions}: {len(remaining)} cases")
-        prefix = f"session {number} of {protocol.sessions}, "
-        session = instrument.measure(
-            [*probes_of(remaining), *remaining], protocol, _prefixed(say, prefix)
-        )
-        remaining = [case for case in remaining if case.id not in session.failures]
-        yield session
+def _with_failures(campaign: Campaign, failures: Mapping[str, Failure]) -> Campaign:
+    return replace(campaign, failures={**campaign.failures, **failures})
 
 
 def impossible_in(session: SessionResult) -> dict[str, Failure]:
@@ -172,57 +214,3 @@ def probes_of(cases: Sequence[Case]) -> list[Case]:
     """Return the probes of all cases, each once."""
     both = [probe_of(case, variant) for case in cases for variant in ("null", "copy")]
     return list({probe.id: probe for probe in both}.values())
-
-
-def run_of(
-    machine: Machine, device: DeviceRecord, protocol: Protocol, provenance: Provenance
-) -> Run:
-    """Return what all cases of this campaign share."""
-    return Run(
-        device=device.identity,
-        driver=device.state.driver,
-        cuda=device.cuda,
-        compiler=machine.compiler,
-        protocol=protocol,
-        provenance=provenance,
-    )
-
-
-def assemble(
-    case: Case, checked: CheckedCase, sessions: Sequence[SessionResult], run: Run
-) -> Measurement:
-    """Reduce the sessions of one case to its measurement."""
-    return Measurement(
-        case_id=case.id,
-        run=run,
-        inputs=case.operator.input_sets[0].name,
-        flags=case.variant.flags,
-        sessions=tuple(session_figures(case, one) for one in sessions if case.id in one.samples),
-        resources=resources_of(checked),
-    )
-
-
-def session_figures(case: Case, session: SessionResult) -> SessionFigures:
-    """Return one session's figures of a case with those of its probes."""
-    null, copy = (
-        probe_figures(samples) if samples is not None and impossible(samples) is None else None
-        for samples in (
-            session.samples.get(probe_of(case, variant).id) for variant in ("null", "copy")
-        )
-    )
-    return figures(session.samples[case.id], null=null, copy=copy)
-
-
-def resources_of(checked: CheckedCase) -> Resources | None:
-    """Return what the tightest launch of a case costs; None when it was not compiled."""
-    if checked.residency is None:
-        return None
-    tightest = checked.residency.tightest
-    return Resources(
-        registers_per_thread=tightest.kernel.registers_per_thread,
-        static_smem_bytes=tightest.kernel.static_smem_bytes,
-        dynamic_smem_bytes=tightest.launch.dynamic_smem_bytes,
-        local_bytes=tightest.kernel.local_bytes,
-        blocks_per_sm=tightest.blocks_per_sm,
-        headroom_blocks=checked.residency.headroom_blocks,
-    )

@@ -6,7 +6,7 @@ Kept apart from the hooks, which they share the gate with through `config.stash`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
     from pytest_rmsperf.gate import Gate
+    from pytest_rmsperf.ordering import Ordered, Ordering
     from pytest_rmsperf.report.records import CaseReport, Finding
     from pytest_rmsperf.resources import Residency
     from pytest_rmsperf.verdict import Verdict
@@ -57,6 +58,21 @@ def rmsperf_numerics(rmsperf_report: CaseReport) -> Finding[Numerics]:
 def rmsperf_latency(rmsperf_report: CaseReport) -> Finding[Verdict]:
     """The verdict on the case's latency; `.require()` fails the test when it does not hold."""
     return rmsperf_report.latency()
+
+
+@pytest.fixture
+def rmsperf_ordering(request: pytest.FixtureRequest) -> Finding[Ordered]:
+    """Whether the test's ordering holds; `.require()` fails the test when it is violated.
+
+    The test must be parametrized over orderings: the cases they name are timed for it.
+    """
+    ordering = ordering_of(request.node)
+    if ordering is None:
+        raise pytest.UsageError(
+            f"{request.node.nodeid} asks for rmsperf_ordering but has no ordering; parametrize it: "
+            '@pytest.mark.parametrize("ordering", [Ordering(fast, slow, ratio=1.05)])'
+        )
+    return gate_of(request).ordered(ordering)
 
 
 @pytest.fixture
@@ -102,15 +118,29 @@ def rmsperf_no_stale(request: pytest.FixtureRequest) -> Callable[[tuple[Case, ..
 
 def case_of(item: pytest.Item) -> Case | None:
     """Return the case a test is parametrized over, or None."""
-    callspec = getattr(item, "callspec", None)
-    found = (as_case(value) for value in callspec.params.values()) if callspec else ()
-    return next((case for case in found if case is not None), None)
+    return next((case for case in map(as_case, _parameters(item)) if case is not None), None)
+
+
+def ordering_of(item: pytest.Item) -> Ordering | None:
+    """Return the ordering a test is parametrized over, or None."""
+    return next((one for one in map(as_ordering, _parameters(item)) if one is not None), None)
 
 
 def as_case(value: object) -> Case | None:
     """Return the value if it is a case; where nobody imported cases, there is none."""
     cases = sys.modules.get("pytest_rmsperf.cases")
     return value if cases is not None and isinstance(value, cases.Case) else None
+
+
+def as_ordering(value: object) -> Ordering | None:
+    """Return the value if it is an ordering; where nobody imported orderings, there is none."""
+    ordering = sys.modules.get("pytest_rmsperf.ordering")
+    return value if ordering is not None and isinstance(value, ordering.Ordering) else None
+
+
+def _parameters(item: pytest.Item) -> Iterable[object]:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.values() if callspec else ()
 
 
 def gate_of(request: pytest.FixtureRequest) -> Gate:

@@ -1,4 +1,4 @@
-"""The gate of one pytest run: opens the instrument, runs the campaign, judges, and saves.
+"""The gate of one pytest run: answers what its tests ask, keeps the account, and saves.
 
 It knows settings, records and files, and nothing of pytest's hooks; the plugin knows hooks and
 little else.
@@ -6,50 +6,49 @@ little else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rmsperf.acceptance import store_results
+from pytest_rmsperf.accounting import Account
 from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.campaign import Campaign, Instrument, Selection, run_campaign
+from pytest_rmsperf.campaign import Instrument
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
 from pytest_rmsperf.device.profiles import profile_for_arch
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
-from pytest_rmsperf.health import why_unfit_in
+from pytest_rmsperf.inquiry import Inquiry, Results
 from pytest_rmsperf.instrument import WorkerInstrument
-from pytest_rmsperf.measurement import Measurement, Protocol
 from pytest_rmsperf.messages import WorkerSettings
-from pytest_rmsperf.provenance import current_provenance
+from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.questions import (
+    Overrides,
+    Question,
+    is_named,
+    orderings_of,
+    overrides_of,
+    select,
+)
 from pytest_rmsperf.report.header import header
-from pytest_rmsperf.report.messages import verdict_message
+from pytest_rmsperf.report.messages import order_message, verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
-from pytest_rmsperf.report.terminal import Tally, numerics_line, row, table, tally, unclaimed
-from pytest_rmsperf.saving import remove_stale, save_baselines, stale_cases, stale_message
+from pytest_rmsperf.report.summary import Summary
+from pytest_rmsperf.saving import missing_cases, remove_stale, stale_cases, stale_message
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
-from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
+    from pytest_rmsperf.ordering import Ordered, Ordering
     from pytest_rmsperf.problem import Problem
+    from pytest_rmsperf.verdict import Verdict
 
 Say = Callable[[str], None]
 
-NUMERICS_FIXTURE = "rmsperf_numerics"
-LATENCY_FIXTURE = "rmsperf_latency"
 UNANSWERED = "failed: nothing was compared, and {} asks for a GPU"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What one test asks: its case, and the fixtures through which it asks."""
-
-    case: Case
-    fixtures: frozenset[str]
 
 
 def default_instrument(settings: Settings, say: Say) -> Instrument:
@@ -62,20 +61,30 @@ def default_instrument(settings: Settings, say: Say) -> Instrument:
 
 
 class Gate:
-    """State of one run; made when the gate is on, closed when the session ends."""
+    """State of one run; made when the gate is on, closed when the session ends.
 
-    def __init__(self, settings: Settings, instrument: Instrument, root: Path) -> None:
+    `selector` is what the command line says of which tests to run: a case that it names may be
+    saved though it got slower.
+    """
+
+    def __init__(
+        self, settings: Settings, instrument: Instrument, root: Path, *, selector: str = ""
+    ) -> None:
         self.settings = settings
-        self.store = BaselineStore(settings.baselines)
+        self.store = BaselineStore(settings.baselines, settings.protocol.cache)
         self.reports: dict[str, CaseReport] = {}
-        self.saved: list[str] = []
-        self.removed: list[str] = []
-        self.not_saved: str | None = None
         self._instrument = instrument
         self._root = root
+        self._selector = selector
         self._asked: frozenset[str] = frozenset()
-        self._campaign: Campaign | None = None
-        self._run_file = RunFile(settings.json)
+        self._said: dict[str, Overrides] = {}
+        self._results: Results | None = None
+        self._stored: list[str] = []  # what was saved or removed, for the end of the run
+        self._notes: list[str] = []
+        self._refused: str | None = None
+        self._passed: frozenset[str] = frozenset()
+        self._deselected = 0
+        self._run_file = RunFile(settings)
 
     # ---- before the tests -------------------------------------------------------------------
 
@@ -103,77 +112,51 @@ class Gate:
     def run(self, questions: Sequence[Question], say: Say) -> None:
         """Measure everything the selected tests ask about, and judge it."""
         selection = select(questions)
-        self._asked = selection.with_latency
+        self._asked, self._said = selection.with_latency, overrides_of(questions)
         if not selection.cases:
             return
-        machine = self.machine()
-        baselines = self._baselines(selection, machine)
+        self.machine()
         self._run_file.open_folder(self._root)
-        try:
-            campaign = run_campaign(
-                selection,
-                self._instrument,
-                protocol=Protocol(sessions=self.settings.sessions, blocks=self.settings.samples),
-                provenance=current_provenance(self._root, machine.packages),
-                say=say,
-                keep=self._run_file.keep,
-            )
-        except KeyboardInterrupt:
-            self._run_file.write_latest()
-            raise
-        self._campaign = campaign
-        unfit = why_unfit_in(campaign.sessions)
-        self.reports = {
-            case.id: self._report(case, campaign, baselines.get(case.id), unfit)
-            for case in selection.cases
-        }
-        self._run_file.write(campaign, self.reports.values())
-
-    def _baselines(self, selection: Selection, machine: Machine) -> dict[str, Measurement]:
-        """Read all baselines before anything is measured, so that a bad file stops the run."""
-        if machine.device is None:
-            return {}
-        key = machine.device.identity.key
-        stored: dict[str, Measurement] = {}
-        for operator in {case.operator.name for case in selection.cases}:
-            stored |= self.store.read(key, operator)
-        return stored
+        inquiry = Inquiry(self.settings, self._instrument, self.store, self._root, self._run_file)
+        results = inquiry.answer(selection, orderings_of(questions), self._said, say)
+        self._results = results
+        self.reports = {one.id: self._report(one, results) for one in selection.cases}
 
     # ---- judging ----------------------------------------------------------------------------
 
-    def _report(
-        self, case: Case, campaign: Campaign, baseline: Measurement | None, unfit: str | None
-    ) -> CaseReport:
-        failure = campaign.failures.get(case.id)
-        verdict = self._judge(case, campaign, baseline, unfit) if failure is None else None
+    def _report(self, case: Case, results: Results) -> CaseReport:
+        campaign, verdict = results.campaign, results.findings.verdicts.get(case.id)
+        other = results.other.cases.get(case.id) if results.other else None
         return CaseReport(
             checked=campaign.checked[case.id],
-            failure=failure,
+            failure=campaign.failures.get(case.id),
             verdict=verdict,
             latency_message=self._message(case, verdict),
             not_timed=campaign.machine.why_not_timed,
             not_launched=campaign.machine.why_not_launched,
+            other=campaign.checked.get(other.id) if other else None,
         )
-
-    def _judge(
-        self, case: Case, campaign: Campaign, baseline: Measurement | None, unfit: str | None
-    ) -> Verdict | None:
-        if campaign.machine.device is None or case.id not in self._asked:
-            return None
-        thresholds = Thresholds(
-            device_share=self.settings.threshold_percent / 100,
-            completion_share=self.settings.completion_threshold_percent / 100,
-        )
-        current = campaign.measurements.get(case.id)
-        return judge(case.id, current, baseline, thresholds, unfit=unfit)
 
     def _message(self, case: Case, verdict: Verdict | None) -> str | None:
-        """Return the text that fails the latency test; saving accepts all but invalid figures."""
-        if verdict is None or not verdict.fails:
+        """Return the text that fails the latency test, None when it is to pass.
+
+        Saving accepts what was compared with nothing; a loss only where it is named.
+        """
+        if verdict is None or not self.settings.policy.fails(verdict.status):
             return None
-        if self.settings.save and verdict.status is not Status.INVALID:
+        if self._waived(case.id) or (self.settings.save and self._accepts(case, verdict)):
             return None
-        return verdict_message(verdict, stored_on=self.store.devices(case.operator.name))
+        stored_on = self.store.devices(case.operator.name)
+        return verdict_message(verdict, stored_on=stored_on, saves=self.settings.save)
+
+    def _accepts(self, case: Case, verdict: Verdict) -> bool:
+        if verdict.status is Status.SLOWER:
+            return self.settings.accept_slower or is_named(case, self._selector)
+        return verdict.status is not Status.INVALID
+
+    def _waived(self, case_id: str) -> str | None:
+        said = self._said.get(case_id)
+        return said.waive if said is not None else None
 
     # ---- what tests ask ---------------------------------------------------------------------
 
@@ -184,6 +167,17 @@ class Gate:
         failure = Failure(Stage.COMPILE, f"not measured: no collected test asks for {case.id}")
         return CaseReport(CheckedCase(case.id), failure, None, None, None, None)
 
+    def ordered(self, ordering: Ordering) -> Finding[Ordered]:
+        """Return whether an ordering holds; a failure of one of its cases is its own too."""
+        for case in (ordering.fast, ordering.slow):
+            failure = self.report(case).failure
+            if failure is not None:
+                return Finding(None, failure=failure.message)
+        found = self._results.findings.ordered.get(ordering.id) if self._results else None
+        if found is None:
+            return Finding(None, not_run=self.machine().why_not_timed or "it was not measured")
+        return Finding(found, failure=order_message(found, self.settings.policy))
+
     def device(self) -> Finding[DeviceRecord]:
         """Return the device this run measures on."""
         machine = self.machine()
@@ -191,7 +185,7 @@ class Gate:
 
     def completions_ns(self, case_id: str) -> tuple[int, ...]:
         """Return the host completion samples of all sessions of a case, in order."""
-        sessions = self._campaign.sessions if self._campaign else ()
+        sessions = self._results.campaign.sessions if self._results else ()
         found = (one.samples[case_id] for one in sessions if case_id in one.samples)
         return tuple(ns for samples in found for ns in samples.completion_ns)
 
@@ -213,69 +207,83 @@ class Gate:
         Where this run saves, such cases are removed instead, and shown. `test` is the name of the
         test that asks, for the command that removes them.
         """
-        stale = stale_cases(self.store, cases)
+        if self.settings.against is not None:
+            return  # stored figures are not looked at
+        known = list(cases)
+        stale = stale_cases(self.store, known)
         if stale and self.settings.save:
-            self.removed += remove_stale(self.store, stale)
+            self._stored += remove_stale(self.store, stale)
         elif stale:
-            raise GateFailure(stale_message(self.store, stale, test))
+            missing = missing_cases(self.store, known)
+            self._tell_stale(stale_message(self.store, stale, test, missing))
+
+    def _tell_stale(self, message: str) -> None:
+        outcome = self.settings.policy.outcome(Status.STALE)
+        if outcome is Outcome.FAIL:
+            raise GateFailure(message)
+        if outcome is Outcome.WARN:
+            self._notes += message.splitlines()
 
     # ---- after the tests --------------------------------------------------------------------
 
-    def try_to_save(self, cases: Iterable[Case]) -> None:
-        """Save, or keep the reason why not for the summary, which it must not cost."""
+    def settle(self, passed: Collection[str], *, not_passed: int, deselected: int) -> None:
+        """Take note of what became of the tests: the cases whose tests all passed, and counts.
+
+        Stores what this run is to store; a refusal is kept for the summary, and turns it red.
+        """
+        self._passed, self._deselected = frozenset(passed), deselected
+        if self._results is None or not (self.settings.save or self.settings.calibrate):
+            return
+        cases = [one for one in self._results.selection.cases if one.id in self._asked]
+        accepted = [one for one in cases if one.id in self._passed]
+        named = frozenset(one.id for one in accepted if is_named(one, self._selector))
         try:
-            self.save(cases)
+            self._stored += store_results(
+                self._results, accepted, self.settings, self.store, named, not_passed=not_passed
+            )
         except RmsperfError as error:
-            self.not_saved = f"NOT SAVED: {error}"
-
-    def save(self, cases: Iterable[Case]) -> None:
-        """Accept the measurements of these cases; see `save_baselines`."""
-        machine = self._campaign.machine if self._campaign is not None else None
-        if machine is not None and machine.device is None and self._asked:
-            raise RmsperfError(f"{machine.why_not_timed}; run it on the GPU: pytest --rmsperf-save")
-        if self._campaign is not None:
-            self.saved += save_baselines(self.store, self._campaign, self.reports, cases)
-
-    def summary(self) -> list[str]:
-        """Lines for the end of the run: the table, what was saved, and what was compared."""
-        lines = table(row(one) for one in self.reports.values()) if self.reports else []
-        red = [UNANSWERED.format(self.settings.gpu_asked_by)] if self.misses_the_gpu else []
-        unsaved = [self.not_saved] if self.not_saved else []
-        numerics = numerics_line(self.reports.values())
-        checked = [numerics] if numerics else []
-        faster = [] if self.settings.save else unclaimed(self.reports.values())
-        saved = [*self.removed, *self.saved, *unsaved]
-        return [*lines, *checked, *faster, *saved, self._tally().line, *red]
+            self._refused = f"NOT SAVED: {error}"
 
     @property
-    def is_red(self) -> bool:
-        """Whether the run must not end green, though every test passed."""
-        return self.not_saved is not None or self.misses_the_gpu
+    def account(self) -> Account:
+        """What became of every latency asked for."""
+        results, reports = self._results, self.reports
+        machine = results.campaign.machine if results else None
+        return Account(
+            asked=self._asked,
+            verdicts=results.findings.verdicts if results else {},
+            failed=frozenset(k for k, one in reports.items() if one.failure is not None),
+            waived={k: one.waive for k, one in self._said.items() if one.waive},
+            passed=self._passed,
+            policy=self.settings.policy,
+            deselected=self._deselected,
+            why_not=machine.why_not_timed if machine else None,
+        )
 
-    @property
-    def misses_the_gpu(self) -> bool:
-        """Whether a GPU was asked for, and yet no latency was compared on it or saved from it."""
-        found = self._tally()
-        answered = found.compared or self.saved
-        return self.settings.require_gpu and found.asked > 0 and not answered
+    def summary(self, *, passed: bool) -> list[str]:
+        """Lines for the end of the run: tables, what was stored, and what was compared."""
+        return Summary(
+            reports=tuple(self.reports.values()),
+            results=self._results,
+            account=self.account,
+            settings=self.settings,
+            stored=(*self._notes, *self._stored),
+            refused=self._refused,
+            complaint=self.complaint() if passed else None,
+        ).lines()
 
-    def _tally(self) -> Tally:
-        reports = [one for one in self.reports.values() if one.case_id in self._asked]
-        why_not = self._campaign.machine.why_not_timed if self._campaign else None
-        # A run that was interrupted has no reports, and yet was asked.
-        return replace(tally(reports, why_not=why_not), asked=len(self._asked))
+    def complaint(self) -> str | None:
+        """Return why the run must not end green though every test passed, or None."""
+        if self._refused is not None:
+            return self._refused
+        account = self.account
+        saved = self.settings.save and self._stored
+        if self.settings.require_gpu and account.asked and not account.compared and not saved:
+            return UNANSWERED.format(self.settings.gpu_asked_by)
+        if self.settings.save or self.settings.calibrate or self._results is None:
+            return None
+        return account.complaint()
 
     def close(self) -> None:
         """Release the machine."""
         self._instrument.close()
-
-
-def select(questions: Sequence[Question]) -> Selection:
-    """Return the cases asked about, each once, and what is asked of them."""
-    return Selection(
-        cases=tuple({one.case.id: one.case for one in questions}.values()),
-        with_numerics=frozenset(
-            one.case.id for one in questions if NUMERICS_FIXTURE in one.fixtures
-        ),
-        with_latency=frozenset(one.case.id for one in questions if LATENCY_FIXTURE in one.fixtures),
-    )

@@ -9,8 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_rmsperf.policy import parse_policy
+
 if TYPE_CHECKING:
     import pytest
+
+
+PRESET_NAMES = ("default", "strict", "permissive")
 
 
 def _count(text: str) -> int:
@@ -39,6 +44,20 @@ def _one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 100:
+        raise ValueError("must be at least 0 and below 100")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 3600:
+        raise ValueError("must be at least 0 and below 3600")
+    return value
 
 
 def _yes(text: str) -> bool:
@@ -82,11 +101,46 @@ OPTIONS = (
     Option("expect-gpu", None, str, "NAME", "stop unless the device has this CUDA name"),
     Option("arch", "sm_90", str, "ARCH", "what to compile for where there is no device"),
     Option("sessions", "3", _count, "N", "fresh worker processes that measure all cases"),
-    Option("samples", "15", _count, "N", "blocks of samples of each case in a session"),
+    Option("samples", "15", _count, "N", "most blocks of samples of each case in a session"),
+    Option("precision", "0.05", _share, "PERCENT", "a session ends early when medians are so sure"),
+    Option("budget", "60", _positive, "SECONDS", "a session ends after so much timing"),
+    Option("cooldown", "0", _seconds, "SECONDS", "leave the device idle before each block"),
+    Option(
+        "cache",
+        "warm",
+        _one_of("warm", "cold"),
+        "warm|cold",
+        "what launches find in the L2 cache; each of the two has baselines of its own",
+    ),
     Option("deadline", "30", _positive, "SECONDS", "kill a worker that is silent for so long"),
-    Option("threshold", "3", _positive, "PERCENT", "change of device time that counts"),
-    Option("completion-threshold", "25", _positive, "PERCENT", "same for host completion"),
+    Option("against", None, str, "REF", "compare with the kernels of this commit, by turns"),
+    Option("preset", "default", _one_of(*PRESET_NAMES), "NAME", "thresholds and policy by name"),
+    Option(
+        "policy",
+        None,
+        parse_policy,
+        "VERDICT=fail|warn|pass,...",
+        "what a verdict does to a test, such as missing=warn",
+    ),
+    Option("threshold", None, _positive, "PERCENT", "change of device time that counts"),
+    Option("floor", None, _positive, "MICROSECONDS", "smallest such change, whatever its share"),
+    Option("completion-threshold", None, _positive, "PERCENT", "the same for host completion"),
+    Option("power-limit", None, _positive, "WATTS", "limit that this device is meant to have"),
+    Option("accept-slower", "false", _yes, None, "with --rmsperf-save: accept what got slower"),
+    Option(
+        "accept-dirty", "false", _yes, None, "with --rmsperf-save: in spite of uncommitted work"
+    ),
     Option("json", None, Path, "FILE", "also write the run, with all samples, to FILE"),
+)
+
+
+# What a run may be for beside checking; each turns the gate on.
+ACTIONS = (
+    "rmsperf_save",
+    "rmsperf_calibrate",
+    "rmsperf_selftest",
+    "rmsperf_rename",
+    "rmsperf_against",
 )
 
 
@@ -105,6 +159,25 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the gate and accept what was measured as the new baselines",
     )
+    group.addoption(
+        "--rmsperf-calibrate",
+        dest="rmsperf_calibrate",
+        action="store_true",
+        help="run the gate many times over and store each case's noise with its baseline",
+    )
+    group.addoption(
+        "--rmsperf-selftest",
+        dest="rmsperf_selftest",
+        action="store_true",
+        help="plant faults on this machine and demand the right verdict for each",
+    )
+    group.addoption(
+        "--rmsperf-rename",
+        dest="rmsperf_rename",
+        metavar="OLD=NEW",
+        action="append",
+        help="give stored cases another name, on all devices, and do nothing else",
+    )
     for one in OPTIONS:
         if one.metavar is None:
             group.addoption(
@@ -121,5 +194,7 @@ def given_on_command_line(config: pytest.Config) -> list[str]:
 
 
 def gate_is_on(config: pytest.Config) -> bool:
-    """Say whether this run asked for the gate."""
-    return bool(config.getoption("rmsperf") or config.getoption("rmsperf_save"))
+    """Say whether this run asked for the gate: by itself, or for something that only it does."""
+    words = ("rmsperf", *ACTIONS)
+    # An empty value asks for it too: it is an error, which only the gate can tell.
+    return any(config.getoption(word) not in (None, False) for word in words)

@@ -6,27 +6,41 @@ package is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rmsperf import fixtures, hookspecs, options
+from pytest_rmsperf.collected import (
+    asks_latency,
+    is_marked,
+    note_outcome,
+    partition,
+    passed_cases,
+    question_of,
+)
 from pytest_rmsperf.errors import GateFailure, NotRun, RmsperfError
-from pytest_rmsperf.fixtures import GATE, as_case, case_of
+from pytest_rmsperf.fixtures import GATE, as_case, as_ordering, case_of
+from pytest_rmsperf.undistributed import set_xdist_aside, xdist_line
 
 if TYPE_CHECKING:
     from pytest_rmsperf.campaign import Instrument
-    from pytest_rmsperf.cases import Case
-    from pytest_rmsperf.gate import Gate, Question
+    from pytest_rmsperf.errands import Errand
+    from pytest_rmsperf.gate import Gate
     from pytest_rmsperf.report.progress import Progress
     from pytest_rmsperf.settings import Settings
 
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
-PASSED: pytest.StashKey[bool] = pytest.StashKey()  # of an item: all its phases so far
+DESELECTED: pytest.StashKey[int] = pytest.StashKey()  # latency tests that were left out
+ERRAND: pytest.StashKey[Errand] = pytest.StashKey()
 
-MARKER = "rmsperf: a test of the performance regression gate; runs with --rmsperf and only then"
+MARKER = (
+    "rmsperf(threshold, floor, completion_threshold, waive): a test of the performance regression "
+    "gate; runs with --rmsperf and only then. The first three are in percent, microseconds and "
+    "percent, and hold for the test's case; waive says why its latency may be anything"
+)
 
 
 # ---- set-up ---------------------------------------------------------------------------------
@@ -43,6 +57,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+    if options.gate_is_on(config):
+        set_xdist_aside(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,7 +81,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if gate is None or config.option.collectonly:
         return []
     with usage_errors():
-        return gate.header()
+        return [*gate.header(), *xdist_line(config)]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -78,6 +94,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> bool | None:
+    if ERRAND not in session.config.stash:
+        return None
+    session.items = []  # an errand takes the place of the tests
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     gate_is_on = GATE in config.stash
     kept, others = partition(items, lambda one: is_marked(one) == gate_is_on)
@@ -87,8 +111,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    case = as_case(val)
-    return case.id if case is not None else None
+    found = as_case(val) or as_ordering(val)
+    return found.id if found is not None else None
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        gate = item.config.stash.get(GATE, None)
+        if gate is not None and is_marked(item) and asks_latency(item):
+            item.config.stash[DESELECTED] = item.config.stash.get(DESELECTED, 0) + 1
 
 
 # ---- the run --------------------------------------------------------------------------------
@@ -96,8 +127,10 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    gate = session.config.stash.get(GATE, None)
-    if gate is not None and will_run_tests(session):
+    gate, errand = gate_and_errand(session.config)
+    if errand is not None:
+        run_errand(errand, session)
+    elif gate is not None and will_run_tests(session):
         measure(gate, session)
     return (yield)
 
@@ -125,66 +158,57 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if GATE in item.config.stash:
-        item.stash[PASSED] = report.passed and item.stash.get(PASSED, True)
+        note_outcome(item, report)
     return report
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    gate = session.config.stash.get(GATE, None)
-    complete = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    if gate is not None and gate.settings.save and complete:
-        gate.try_to_save(accepted_cases(session))
-    if gate is not None and exitstatus == pytest.ExitCode.OK and gate.is_red:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    gate, errand = gate_and_errand(session.config)
+    if errand is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        well = errand.succeeded
+        session.exitstatus = pytest.ExitCode.OK if well else pytest.ExitCode.TESTS_FAILED
+    elif gate is not None:
+        settle(gate, session, exitstatus)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
-    gate = config.stash.get(GATE, None)
-    if gate is not None and not config.option.collectonly:
-        terminalreporter.section("rmsperf")
-        for line in gate.summary():
-            terminalreporter.write_line(line)
+    gate, errand = gate_and_errand(config)
+    if errand is not None:
+        write_section(terminalreporter, f"rmsperf {errand.title}", errand.lines)
+    elif gate is not None and not config.option.collectonly:
+        lines = gate.summary(passed=exitstatus == pytest.ExitCode.OK)
+        write_section(terminalreporter, "rmsperf", lines)
 
 
 # ---- helpers --------------------------------------------------------------------------------
 
 
+def gate_and_errand(config: pytest.Config) -> tuple[Gate | None, Errand | None]:
+    return config.stash.get(GATE, None), config.stash.get(ERRAND, None)
+
+
 def open_gate(config: pytest.Config) -> None:
     """Resolve the settings and put the gate into the stash; a bad setting is a usage error."""
+    from pytest_rmsperf.errands import errand_of, instrument_settings
     from pytest_rmsperf.gate import Gate
     from pytest_rmsperf.report.progress import Progress
     from pytest_rmsperf.settings import resolve
 
-    if config.getoption("dist", "no") != "no" or hasattr(config, "workerinput"):
-        raise pytest.UsageError(
-            "the gate measures in worker processes of its own and cannot run under pytest-xdist; "
-            "run it without -n: pytest --rmsperf -n0"
-        )
     writer = config.get_terminal_writer()
     config.stash[PROGRESS] = Progress(writer, live=writer.hasmarkup, width=writer.fullwidth)
     with usage_errors():
         settings = resolve(config)
-    instrument = config.hook.pytest_rmsperf_instrument(config=config, settings=settings)
-    config.stash[GATE] = Gate(settings, instrument, config.rootpath)
-
-
-def partition(
-    items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]
-) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the wanted items and the others, each in order."""
-    kept: list[pytest.Item] = []
-    others: list[pytest.Item] = []
-    for one in items:
-        (kept if wanted(one) else others).append(one)
-    return kept, others
-
-
-def is_marked(item: pytest.Item) -> bool:
-    """Say whether a test belongs to the gate."""
-    return item.get_closest_marker("rmsperf") is not None
+        instrument = config.hook.pytest_rmsperf_instrument(
+            config=config, settings=instrument_settings(config, settings)
+        )
+        selector = " ".join((config.option.keyword or "", *config.args))
+        config.stash[GATE] = Gate(settings, instrument, config.rootpath, selector=selector)
+        errand = errand_of(config, settings, instrument)
+    if errand is not None:
+        config.stash[ERRAND] = errand
 
 
 def refuse_lonely_options(config: pytest.Config) -> None:
@@ -207,30 +231,37 @@ def measure(gate: Gate, session: pytest.Session) -> None:
     """Run the campaign for the collected tests."""
     progress = session.config.stash[PROGRESS]
     with usage_errors():
-        gate.run(questions(session), progress)
+        found = [question_of(item) for item in session.items]
+        gate.run([one for one in found if one.cases], progress)
     progress.end()
 
 
-def questions(session: pytest.Session) -> list[Question]:
-    """Return what the collected tests ask, one question for each test that has a case."""
-    from pytest_rmsperf.gate import Question
-
-    return [
-        Question(case, frozenset(getattr(item, "fixturenames", ())))
-        for item in session.items
-        if (case := case_of(item)) is not None
-    ]
+def run_errand(errand: Errand, session: pytest.Session) -> None:
+    """Do what this run is for."""
+    progress = session.config.stash[PROGRESS]
+    with usage_errors():
+        errand.run(progress)
+    progress.end()
 
 
-def accepted_cases(session: pytest.Session) -> list[Case]:
-    """Return the cases every test of which ran and passed."""
-    asked = [
-        (case, item.stash.get(PASSED, False))
-        for item in session.items
-        if (case := case_of(item)) is not None
-    ]
-    refused = {case.id for case, passed in asked if not passed}
-    return [case for case, _ in asked if case.id not in refused]
+def settle(gate: Gate, session: pytest.Session, exitstatus: int) -> None:
+    """Let the gate store what was accepted, and turn a run red that it has a complaint about."""
+    complete = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    if complete and not session.config.option.collectonly:
+        gate.settle(
+            passed_cases(session),
+            not_passed=session.testsfailed,
+            deselected=session.config.stash.get(DESELECTED, 0),
+        )
+    if exitstatus == pytest.ExitCode.OK and gate.complaint() is not None:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterable[str]) -> None:
+    """Write one section of the end of a run."""
+    reporter.section(title)
+    for line in lines:
+        reporter.write_line(line)
 
 
 def absence(config: pytest.Config, reason: str) -> str:

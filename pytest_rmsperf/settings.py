@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.options import OPTIONS, Option
+from pytest_rmsperf.policy import Outcome, Policy, Status
+from pytest_rmsperf.protocol import Cache, Protocol
+from pytest_rmsperf.thresholds import PRESETS, Thresholds
 
 if TYPE_CHECKING:
     import pytest
+
+# Sessions of a calibration: enough that a threshold can be drawn from how they differ.
+CALIBRATION_SESSIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,7 @@ class Settings:
     """The settings in force, resolved once."""
 
     save: bool
+    calibrate: bool
     baselines: Path
     device: DeviceChoice
     emulated_seed: int
@@ -27,19 +34,30 @@ class Settings:
     require_gpu: bool
     expect_gpu: str | None
     arch: str
-    sessions: int
-    samples: int
+    protocol: Protocol
     deadline_s: float
-    threshold_percent: float
-    completion_threshold_percent: float
+    against: str | None
+    thresholds: Thresholds  # of the mode in force
+    policy: Policy
+    power_limit_mw: int | None
+    accept_slower: bool
+    accept_dirty: bool
     json: Path | None
+    preset: str = "default"  # what gives the thresholds of the mode that is not in force
 
     def __post_init__(self) -> None:
         Schedules(self.emulated_seed, self.emulated_schedules)  # refuses seeds that do not exist
+        if self.against is not None and (self.save or self.calibrate):
+            option = "--rmsperf-save" if self.save else "--rmsperf-calibrate"
+            raise SettingError(
+                f"--rmsperf-against={self.against} contradicts {option}: what is compared with "
+                "another commit enters no baseline; leave one of them out"
+            )
         if self.device is not DeviceChoice.EMULATED:
             return
         for option, given, why in (
             ("--rmsperf-save", self.save, "emulated results never enter a baseline"),
+            ("--rmsperf-calibrate", self.calibrate, "nothing is timed on an emulated device"),
             ("--rmsperf-require-gpu", self.require_gpu, "an emulated device is no GPU"),
             ("--rmsperf-expect-gpu", self.expect_gpu, "an emulated device is no GPU"),
         ):
@@ -58,7 +76,8 @@ class Settings:
     @property
     def usable_device(self) -> DeviceChoice:
         """What the work may be done on: where a GPU is asked for, nothing stands in for it."""
-        needs_gpu = self.require_gpu or self.save or self.expect_gpu is not None
+        stores = self.save or self.calibrate
+        needs_gpu = self.require_gpu or stores or self.expect_gpu is not None
         return DeviceChoice.CUDA if needs_gpu else self.device
 
     @property
@@ -68,42 +87,102 @@ class Settings:
 
     def describe(self) -> str:
         """One line for the report header."""
+        protocol, limits = self.protocol, self.thresholds
+        compared = f"against {self.against}" if self.against else f"baselines {self.baselines}"
+        changed = self.policy.describe()
         return (
-            f"baselines {self.baselines}, {self.sessions} sessions x {self.samples} samples, "
-            f"thresholds {self.threshold_percent:g} % device time and "
-            f"{self.completion_threshold_percent:g} % host completion, "
-            f"deadline {self.deadline_s:g} s"
+            f"{compared}, {protocol.sessions} sessions x {protocol.blocks} samples, "
+            f"{protocol.cache.value} cache, "
+            f"thresholds {100 * limits.device.share:g} % device time "
+            f"(at least {limits.device.floor_ns / 1000:g} us) and "
+            f"{100 * limits.completion.share:g} % host completion, "
+            f"deadline {self.deadline_s:g} s{f', policy {changed}' if changed else ''}"
         )
 
 
 def resolve(config: pytest.Config) -> Settings:
     """Return the settings in force; SettingError names the option or ini key and its value."""
-    found = {one.dest: _resolve_one(config, one) for one in OPTIONS}
-    baselines, json = found["rmsperf_baselines"], found["rmsperf_json"]
-    assert isinstance(baselines, Path)
-    assert json is None or isinstance(json, Path)
-    device = DeviceChoice(found["rmsperf_device"])
+    found = {one.dest.removeprefix("rmsperf_"): _resolve_one(config, one) for one in OPTIONS}
+    baselines = cast("Path", found["baselines"])
+    json = cast("Path | None", found["json"])
+    device = DeviceChoice(found["device"])
     folder = config.rootpath / baselines
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"--rmsperf-baselines={baselines} is a file; name a folder")
+    calibrate = bool(config.getoption("rmsperf_calibrate"))
+    watts = cast("float | None", found["power_limit"])
     return Settings(
         save=bool(config.getoption("rmsperf_save")),
+        calibrate=calibrate,
         baselines=folder,
         device=device,
-        emulated_seed=_as_int(found["rmsperf_emulated_seed"]),
-        emulated_schedules=_as_int(found["rmsperf_emulated_schedules"]),
-        require_gpu=bool(found["rmsperf_require_gpu"]) or device is DeviceChoice.CUDA,
-        expect_gpu=None
-        if found["rmsperf_expect_gpu"] is None
-        else str(found["rmsperf_expect_gpu"]),
-        arch=str(found["rmsperf_arch"]),
-        sessions=_as_int(found["rmsperf_sessions"]),
-        samples=_as_int(found["rmsperf_samples"]),
-        deadline_s=_as_float(found["rmsperf_deadline"]),
-        threshold_percent=_as_float(found["rmsperf_threshold"]),
-        completion_threshold_percent=_as_float(found["rmsperf_completion_threshold"]),
+        emulated_seed=cast("int", found["emulated_seed"]),
+        emulated_schedules=cast("int", found["emulated_schedules"]),
+        require_gpu=bool(found["require_gpu"]) or device is DeviceChoice.CUDA,
+        expect_gpu=cast("str | None", found["expect_gpu"]),
+        arch=str(found["arch"]),
+        protocol=_protocol(found, calibrate=calibrate),
+        deadline_s=cast("float", found["deadline"]),
+        against=cast("str | None", found["against"]),
+        thresholds=_thresholds(found),
+        policy=_policy(found),
+        power_limit_mw=None if watts is None else round(1000 * watts),
+        accept_slower=bool(found["accept_slower"]),
+        accept_dirty=bool(found["accept_dirty"]),
         json=None if json is None else config.invocation_params.dir / json,
+        preset=str(found["preset"]),
     )
+
+
+def _protocol(found: dict[str, object], *, calibrate: bool) -> Protocol:
+    sessions = cast("int", found["sessions"])
+    return Protocol(
+        sessions=max(sessions, CALIBRATION_SESSIONS) if calibrate else sessions,
+        blocks=cast("int", found["samples"]),
+        cache=Cache(found["cache"]),
+        cooldown_ms=round(1000 * cast("float", found["cooldown"])),
+        precision_ppm=round(1e4 * cast("float", found["precision"])),
+        budget_ms=max(1, round(1000 * cast("float", found["budget"]))),
+    )
+
+
+def _thresholds(found: dict[str, object]) -> Thresholds:
+    """Return the preset's thresholds of the mode in force, with what was given over them."""
+    preset = PRESETS[str(found["preset"])]
+    base = preset.stored if found["against"] is None else preset.paired
+    return override(
+        base,
+        percent=cast("float | None", found["threshold"]),
+        floor_us=cast("float | None", found["floor"]),
+        completion_percent=cast("float | None", found["completion_threshold"]),
+    )
+
+
+def override(
+    base: Thresholds,
+    *,
+    percent: float | None = None,
+    floor_us: float | None = None,
+    completion_percent: float | None = None,
+) -> Thresholds:
+    """Return thresholds with those entries replaced that are given."""
+    device, completion = base.device, base.completion
+    if percent is not None:
+        device = replace(device, share=percent / 100)
+    if floor_us is not None:
+        device = replace(device, floor_ns=round(1000 * floor_us))
+    if completion_percent is not None:
+        completion = replace(completion, share=completion_percent / 100)
+    return Thresholds(device, completion)
+
+
+def _policy(found: dict[str, object]) -> Policy:
+    preset = PRESETS[str(found["preset"])].policy
+    if found["against"] is not None:
+        # What the other commit lacks is new here, which is no fault.
+        preset = preset.replacing(((Status.MISSING, Outcome.WARN),))
+    given = found["policy"]
+    return preset.replacing(cast("tuple[tuple[Status, Outcome], ...]", given or ()))
 
 
 def _resolve_one(config: pytest.Config, option: Option) -> object:
@@ -120,13 +199,3 @@ def _resolve_one(config: pytest.Config, option: Option) -> object:
         return option.parse(str(given))
     except ValueError as error:
         raise SettingError(f"{where}={given}: {error} ({option.help})") from error
-
-
-def _as_int(value: object) -> int:
-    assert isinstance(value, int)
-    return value
-
-
-def _as_float(value: object) -> float:
-    assert isinstance(value, float)
-    return value

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf import options
+
 pytest_plugins = ["pytester"]
 
 HERE = Path(__file__).parent
@@ -14,8 +16,6 @@ SUITE = HERE / "suite"
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the gate only its suite to collect: the rest takes 6 s, to be deselected."""
-    gate = config.getoption("rmsperf", default=False) or config.getoption(
-        "rmsperf_save", default=False
-    )
+    gate = options.gate_is_on(config)
     elsewhere = collection_path.parent == HERE and collection_path != SUITE
     return True if gate and elsewhere else None

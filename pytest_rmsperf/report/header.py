@@ -14,9 +14,10 @@ def header(machine: Machine, *, arch: str, settings: str) -> list[str]:
         f"rmsperf: {settings}",
     ]
     lines += [f"rmsperf WARNING: {text}" for text in machine.warnings]
-    others = machine.device.state.other_processes if machine.device else None
-    if others:
-        lines.append(f"rmsperf WARNING: {len(others)} other processes are on the device")
+    state = machine.device.state if machine.device else None
+    if state is not None and state.has_strangers:
+        others = ", ".join(str(one) for one in state.other_processes or ())
+        lines.append(f"rmsperf WARNING: others are on the device: {others}")
     return lines
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pytest_rmsperf.evidence import Weighed
 from pytest_rmsperf.measurement import Measurement, Resources, SessionFigures, middle
-from pytest_rmsperf.verdict import Status, Verdict, share
+from pytest_rmsperf.ordering import Ordered, OrderStatus
+from pytest_rmsperf.policy import Policy, Status
+from pytest_rmsperf.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
 
 UNKNOWN = "-"
 
@@ -27,57 +30,98 @@ def selector(case_id: str) -> str:
     return case_id
 
 
-def verdict_message(verdict: Verdict, *, stored_on: tuple[str, ...] = ()) -> str:
-    """Return the whole text of a verdict; `stored_on` names devices that do have a baseline."""
+def verdict_message(
+    verdict: Verdict, *, stored_on: tuple[str, ...] = (), saves: bool = False
+) -> str:
+    """Return the whole text of a verdict.
+
+    `stored_on` names devices that do have a baseline; `saves` says that this run is to accept what
+    it measured, and refused this.
+    """
     lines = [headline(verdict)]
     if verdict.baseline is not None:
-        lines.append(_evidence("baseline", verdict.baseline))
+        label = "against " if verdict.is_paired else "baseline"
+        lines.append(_evidence(label, verdict.baseline))
     if verdict.current is not None and verdict.current.sessions:
-        lines.append(_evidence("current ", verdict.current) + _probes(verdict))
+        lines.append(
+            _evidence("current ", verdict.current) + _confirmed(verdict) + _probes(verdict)
+        )
+    odd = odd_sessions(verdict)
+    lines += [f"  apart      {odd}"] if odd else []
     because = _because(verdict)
     if because:
         lines.append(f"  because    {because}")
-    if verdict.status is Status.MISSING and stored_on:
+    if verdict.status is Status.MISSING and stored_on and not verdict.is_paired:
         lines.append(f"  stored     only for {', '.join(stored_on)}")
-    lines.append(remedy(verdict))
+    lines.append(remedy(verdict, saves=saves))
     return "\n".join(lines)
+
+
+def odd_sessions(verdict: Verdict) -> str:
+    """Name sessions far off the others: the median left them out, and a person should know."""
+    current = verdict.current
+    if current is None:
+        return ""
+    found = (
+        (verdict.device, current.device_medians, DEVICE_TIME),
+        (verdict.completion, current.completion_medians, HOST_COMPLETION),
+    )
+    return ", ".join(
+        f"session {place + 1} of {len(medians)} ({figure} {microseconds(medians[place])} us)"
+        for weighed, medians, figure in found
+        if weighed is not None
+        for place in weighed.outlying
+    )
 
 
 def headline(verdict: Verdict) -> str:
     """Return the first line: the verdict and the figures that led to it."""
     current, baseline = verdict.current, verdict.baseline
-    if verdict.status not in (Status.SLOWER, Status.FASTER) or current is None or baseline is None:
+    weighed = verdict.completion if verdict.figure == HOST_COMPLETION else verdict.device
+    decided = verdict.status in (Status.SLOWER, Status.FASTER)
+    if not decided or weighed is None or current is None or baseline is None:
         return f"{verdict.status.value}: {verdict.reason}"
-    change = verdict.change
-    limit = verdict.thresholds.device_share
-    if verdict.reason == "host completion":
-        change, limit = verdict.completion_change, verdict.thresholds.completion_share
     return (
-        f"{verdict.status.value} by {abs(100 * (change or 0)):.1f} % ({verdict.reason}): "
+        f"{verdict.status.value} by {abs(100 * weighed.share):.{_digits(verdict)}f} % "
+        f"({verdict.figure}): "
         f"device time {microseconds(baseline.device_ns)} -> {microseconds(current.device_ns)} us, "
         f"host completion {microseconds(baseline.completion_ns)} -> "
-        f"{microseconds(current.completion_ns)} us (limit {100 * limit:+.1f} %)"
+        f"{microseconds(current.completion_ns)} us (limit {_limit(verdict, weighed)})"
     )
 
 
+def _digits(verdict: Verdict) -> int:
+    """Paired changes are known to a hundredth of a percent, others to a tenth."""
+    return 2 if verdict.is_paired else 1
+
+
+def _limit(verdict: Verdict, weighed: Weighed) -> str:
+    return f"{100 * weighed.limit:+.{_digits(verdict)}f} %"
+
+
 def _evidence(label: str, measurement: Measurement) -> str:
-    medians = [s.device.median_ns for s in measurement.sessions if s.device is not None]
-    unit = "device"
+    medians, unit = measurement.device_medians, "device"
     if not medians:
-        medians, unit = [s.completion.median_ns for s in measurement.sessions], "host"
+        medians, unit = measurement.completion_medians, "host"
     run = measurement.run
-    commit = run.provenance.commit or "unknown"
+    commit = measurement.case_id.partition("@")[2] or run.provenance.commit or "unknown"
+    changes = " with changes" if run.provenance.dirty and "@" not in measurement.case_id else ""
     return (
         f"  {label}   {microseconds(middle(medians))} us "
         f"[{microseconds(min(medians))} .. {microseconds(max(medians))}] {unit}, "
         f"{len(medians)} session{'s' if len(medians) > 1 else ''}, "
-        f"{run.provenance.date[:10]}, driver {run.driver or 'unknown'}, commit {commit}"
-        f"{' with changes' if run.provenance.dirty else ''}"
+        f"{run.provenance.date[:10]}, driver {run.driver or 'unknown'}, commit {commit}{changes}"
     )
 
 
+def _confirmed(verdict: Verdict) -> str:
+    if not verdict.confirming:
+        return ""
+    return f", the last {verdict.confirming} to confirm"
+
+
 def _probes(verdict: Verdict) -> str:
-    if verdict.baseline is None or verdict.current is None:
+    if verdict.baseline is None or verdict.current is None or verdict.is_paired:
         return ""
     moved = share(_copy(verdict.baseline.sessions), _copy(verdict.current.sessions))
     return "" if moved is None else f"; the copy probe moved by {percent(moved)}"
@@ -88,16 +132,21 @@ def _copy(sessions: tuple[SessionFigures, ...]) -> int | None:
 
 
 def _because(verdict: Verdict) -> str:
-    """Say how the compiled kernel differs; nothing where it is not known on both sides."""
-    if verdict.baseline is None or verdict.current is None:
+    """Say how the compiled kernel and the driver differ; nothing where it is not known."""
+    if verdict.baseline is None or verdict.current is None or verdict.status is Status.UNCHANGED:
         return ""
+    drivers = [one.run.driver for one in (verdict.baseline, verdict.current)]
+    driver = [f"driver {drivers[0]} -> {drivers[1]}"] if drivers[0] != drivers[1] else []
     before, after = verdict.baseline.resources, verdict.current.resources
-    if before is None or after is None or verdict.status is Status.UNCHANGED:
-        return ""
-    return ", ".join(_differences(before, after)) or "the kernel's resources are the same"
+    if before is None or after is None:
+        return ", ".join(driver)
+    return ", ".join([*resource_differences(before, after), *driver]) or (
+        "the kernel's resources are the same"
+    )
 
 
-def _differences(before: Resources, after: Resources) -> list[str]:
+def resource_differences(before: Resources, after: Resources) -> list[str]:
+    """Return what differs between two kernels, such as `registers per thread 40 -> 64`."""
     words = {
         "registers_per_thread": "registers per thread",
         "static_smem_bytes": "static shared bytes",
@@ -112,17 +161,43 @@ def _differences(before: Resources, after: Resources) -> list[str]:
     ]
 
 
-def remedy(verdict: Verdict) -> str:
+def remedy(verdict: Verdict, *, saves: bool = False) -> str:
     """Return what to do about a verdict, as a command."""
-    accept = f'pytest --rmsperf-save -k "{selector(verdict.case_id)}"'
-    match verdict.status:
-        case Status.SLOWER | Status.FASTER:
-            return f"accept it with: {accept}"
-        case Status.MISSING:
-            return f"create it with: {accept}"
-        case Status.INCOMPARABLE:
-            return f"measure a new baseline with: {accept}"
-        case Status.INVALID:
-            return "measure again with: pytest --rmsperf --lf"
-        case _:
-            return "nothing to do"
+    paired = _PAIRED_REMEDIES.get(verdict.status) if verdict.is_paired else None
+    if paired is not None:
+        return paired
+    found = _REMEDIES.get(verdict.status, "nothing to do")
+    if verdict.status is Status.SLOWER and saves:
+        found = "nothing of this run is saved; name the case to accept it: {accept}"
+    return found.format(accept=f'pytest --rmsperf-save -k "{selector(verdict.case_id)}"')
+
+
+_REMEDIES = {
+    Status.SLOWER: "accept it with: {accept}",
+    Status.FASTER: "accept it with: {accept}",
+    Status.MISSING: "create it with: {accept}",
+    Status.INCOMPARABLE: "measure a new baseline with: {accept}",
+    Status.INVALID: "measure again with: pytest --rmsperf --lf",
+    Status.INCONCLUSIVE: "look closer with: pytest --rmsperf --rmsperf-sessions=9 --lf",
+}
+_PAIRED_REMEDIES = {
+    Status.SLOWER: (
+        "mend the kernel; a loss that is meant is waived on its test: "
+        '@pytest.mark.rmsperf(waive="why")'
+    ),
+    Status.FASTER: "keep it: store it as a baseline with: pytest --rmsperf-save",
+    Status.MISSING: "compare with a commit that has it: pytest --rmsperf-against=REF",
+}
+
+
+def order_message(found: Ordered, policy: Policy) -> str | None:
+    """Return the text that fails the test of an ordering, None when it is to pass."""
+    fails = found.status is OrderStatus.VIOLATED or (
+        found.status is OrderStatus.INCONCLUSIVE and policy.fails(Status.INCONCLUSIVE)
+    )
+    if not fails:
+        return None
+    return (
+        f"{found}\nfind which of the two changed: pytest --rmsperf-against=HEAD~1 -k "
+        f'"{found.ordering.fast.id} or {found.ordering.slow.id}"'
+    )

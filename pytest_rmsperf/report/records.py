@@ -45,6 +45,7 @@ class CaseReport:
     latency_message: str | None  # the whole message when the verdict fails the build
     not_timed: str | None  # why no latency was taken, such as: no CUDA device
     not_launched: str | None  # why nothing was launched either; None where it was emulated
+    other: CheckedCase | None = None  # the same case of the commit it is compared with
 
     @property
     def case_id(self) -> str:

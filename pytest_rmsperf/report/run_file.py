@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.errors import SettingError
+from pytest_rmsperf.judging import Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_rmsperf.campaign import Campaign
-    from pytest_rmsperf.report.records import CaseReport
+    from pytest_rmsperf.settings import Settings
+    from pytest_rmsperf.verdict import Verdict
 
-RUN_SCHEMA_VERSION = 1
+RUN_SCHEMA_VERSION = 2
 FOLDER = ".rmsperf"
 
 
@@ -34,23 +36,40 @@ def run_folder(root: Path) -> Path:
     return folder
 
 
-def write_run(path: Path, campaign: Campaign, reports: Iterable[CaseReport]) -> None:
+def write_run(path: Path, settings: Settings, campaign: Campaign, findings: Findings) -> None:
     """Replace `path` by the state of the run; OSError when it cannot be written."""
     content = {
         "schema_version": RUN_SCHEMA_VERSION,
+        "settings": plain(settings),
         "machine": plain(campaign.machine),
         "checked": plain(campaign.checked),
-        "sessions": plain(campaign.sessions),
+        "rounds": plain(campaign.rounds),
+        "set_aside": plain(campaign.set_aside),
         "failures": plain(campaign.failures),
-        "verdicts": {
-            one.case_id: {"status": one.verdict.status.value, "reason": one.verdict.reason}
-            for one in reports
-            if one.verdict is not None
+        "verdicts": {case_id: _verdict(one) for case_id, one in findings.verdicts.items()},
+        "orderings": {
+            name: {"status": one.status.value, "stated": one.ordering.ratio, "ratios": one.ratios}
+            for name, one in findings.ordered.items()
         },
     }
     partial = path.with_name(path.name + ".partial")
     partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
     partial.replace(path)
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    current = verdict.current
+    return {
+        "status": verdict.status.value,
+        "reason": verdict.reason,
+        "figure": verdict.figure,
+        "device": plain(verdict.device),
+        "completion": plain(verdict.completion),
+        "confirming_sessions": verdict.confirming,
+        "is_paired": verdict.is_paired,
+        "is_host_bound": current.is_host_bound if current is not None else None,
+        "thresholds": plain(verdict.thresholds),
+    }
 
 
 class RunFile:
@@ -60,8 +79,9 @@ class RunFile:
     tenth of the time, and all of them when the run is interrupted.
     """
 
-    def __init__(self, chosen: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._paths = [] if chosen is None else [chosen]
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._paths = [] if settings.json is None else [settings.json]
         self._clock = clock
         self._latest: Campaign | None = None
         self._next_s = -math.inf
@@ -76,21 +96,20 @@ class RunFile:
         self._latest = campaign
         before_s = self._clock()
         if campaign.sessions or before_s >= self._next_s:
-            self.write(campaign, ())
+            self.write(campaign, Findings())
             after_s = self._clock()
             self._next_s = after_s + 10 * (after_s - before_s)
 
     def write_latest(self) -> None:
         """Write what was last kept."""
         if self._latest is not None:
-            self.write(self._latest, ())
+            self.write(self._latest, Findings())
 
-    def write(self, campaign: Campaign, reports: Iterable[CaseReport]) -> None:
+    def write(self, campaign: Campaign, findings: Findings) -> None:
         """Write now; SettingError names a file that cannot be written."""
-        found = list(reports)
         with _unwritable():
             for path in self._paths:
-                write_run(path, campaign, found)
+                write_run(path, self._settings, campaign, findings)
 
 
 @contextmanager

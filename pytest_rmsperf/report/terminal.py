@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from pytest_rmsperf.measurement import middle
+from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import UNKNOWN, headline, microseconds, percent, remedy
 from pytest_rmsperf.report.records import CaseReport
-from pytest_rmsperf.verdict import COMPARED, Status
 
 MOST_UNCLAIMED = 5
 
@@ -125,36 +124,3 @@ def numerics_line(reports: Iterable[CaseReport]) -> str | None:
     headline = str(worst.checked.numerics).splitlines()[0]
     emulated = " emulated," if _is_emulated(worst) else ""
     return f"numerics of {len(checked)} cases,{emulated} at worst {worst.case_id}: {headline}"
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many latencies were asked for, and what became of them."""
-
-    asked: int
-    compared: int
-    statuses: tuple[tuple[str, int], ...]
-    why_not: str | None
-
-    @property
-    def line(self) -> str:
-        """The line that ends every run: compared of asked, and why not all."""
-        words = ", ".join(f"{count} {status}" for status, count in self.statuses)
-        reason = f": {self.why_not}" if self.compared < self.asked and self.why_not else ""
-        verdicts = f" ({words})" if words else ""
-        return f"{self.compared} of {self.asked} latencies compared{reason}{verdicts}"
-
-
-def tally(reports: Iterable[CaseReport], *, why_not: str | None) -> Tally:
-    """Count the cases whose latency was asked for."""
-    reports = list(reports)
-    found = [one.verdict.status for one in reports if one.verdict is not None]
-    counts = Counter(status for status in found)
-    words = [(one.value, counts[one]) for one in Status if counts[one]]
-    failed = sum(one.failure is not None for one in reports)
-    return Tally(
-        asked=len(reports),
-        compared=sum(status in COMPARED for status in found),
-        statuses=(*words, ("failed before", failed)) if failed else tuple(words),
-        why_not=why_not,
-    )

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# An inner run in this process forgets what it imported itself, and NumPy cannot be imported twice.
+# An inner run in this process forgets what it imported, and NumPy cannot be imported twice.
 import numpy  # noqa: F401
 import pytest
+import scipy.stats  # noqa: F401
 
 import pytest_rmsperf.gate  # noqa: F401
 
@@ -19,7 +20,7 @@ collect_ignore = ["project"]
 TEMPLATE = Path(__file__).parent / "project"
 DEVICE = "NVIDIA H200"
 EMULATED = "emulated"
-NO_ENTRIES: Mapping[str, int] = {}
+NO_ENTRIES: Mapping[str, int | list[int]] = {}
 NO_FAILURES: Mapping[str, tuple[str, str]] = {}
 NO_WORDS: Mapping[str, str] = {}
 
@@ -44,14 +45,16 @@ class Project:
         self,
         *,
         device: str | None = DEVICE,
-        device_ns: Mapping[str, int] = NO_ENTRIES,
-        completion_ns: Mapping[str, int] = NO_ENTRIES,
+        device_ns: Mapping[str, int | list[int]] = NO_ENTRIES,
+        completion_ns: Mapping[str, int | list[int]] = NO_ENTRIES,
         failed: Mapping[str, tuple[str, str]] = NO_FAILURES,
-        lost: Mapping[str, str] = NO_WORDS,
+        lost: Mapping[str, str | list[str]] = NO_WORDS,
         interrupted: Mapping[str, str] = NO_WORDS,
     ) -> None:
         """Say what the instrument finds; a key means every case id that it is part of.
 
+        A time may be a list: the value in each session from the first on, the last one for ever;
+        so may the message of a lost case, which is "" where it is not lost.
         `device` may also be None for none at all, or EMULATED.
         `failed` maps to the stage and the message of a failed check, `lost` to the message of a
         case lost in a session. `interrupted` may also have a key such as "session 2".
@@ -90,7 +93,7 @@ class Project:
 
     def _saved(self, arguments: tuple[str, ...]) -> bytes:
         result = self.run("--rmsperf-save", "-k", "latency", *arguments)
-        assert result.ret == pytest.ExitCode.OK
+        assert result.ret == pytest.ExitCode.OK, result.outlines
         return self.baseline.read_bytes()
 
     def check(self, *arguments: str) -> pytest.RunResult:
@@ -128,6 +131,7 @@ def project(
     """A project with the operator scale_rows: two variants, four cases, twelve marked tests."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(pytester.path / "cache"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("RMSPERF_COMMIT", "1a2b3c4d5e6f")  # the folder is in no git repository
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(TEMPLATE, pytester.path, dirs_exist_ok=True, ignore=ignore)
     project = Project(pytester, first_saves)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.plugin.conftest import Project
 
@@ -56,7 +58,7 @@ def test_run_without_cases_says_that_nothing_was_compared(project: Project) -> N
 
     result = project.run("--rmsperf", "-k", "test_own")
 
-    result.stdout.fnmatch_lines(["0 of 0 latencies compared"])
+    result.stdout.fnmatch_lines(["0 of 0 latencies compared; 4 more deselected"])
 
 
 def test_interrupted_run_says_how_many_were_asked_for(project: Project) -> None:
@@ -84,3 +86,23 @@ def test_progress_is_shown_before_the_first_test(project: Project) -> None:
     result = project.run("--rmsperf", "-k", "residency")
 
     result.stdout.fnmatch_lines([f"rmsperf: check 1 of 4: {CASE}", "test_scale_rows.py ....*"])
+
+
+def test_cases_that_wait_for_the_host_are_named(project: Project) -> None:
+    project.script(completion_ns={CASE: 17_000})
+
+    result = project.run("--rmsperf")
+
+    result.stdout.fnmatch_lines(
+        ["host-bound (device time is less than half of *): 1 case: " + CASE]
+    )
+
+
+def test_figure_near_its_limit_is_said_to_be_near(project: Project) -> None:
+    project.save()
+    project.script(device_ns={CASE: 8076})
+
+    result = project.check("--rmsperf-policy=unchanged=warn")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines([f"{CASE}: unchanged: within the threshold, near its limit"])

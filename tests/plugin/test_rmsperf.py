@@ -55,7 +55,7 @@ def test_marker_is_registered(project: Project) -> None:
     result = project.run("--markers")
 
     result.stdout.fnmatch_lines(
-        ["@pytest.mark.rmsperf: a test of the performance regression gate*"]
+        ["@pytest.mark.rmsperf(threshold, floor, completion_threshold, waive): a test of *"]
     )
 
 
@@ -84,7 +84,10 @@ def test_header_gives_device_compiler_and_settings(project: Project) -> None:
         [
             "rmsperf device: NVIDIA H200 (132 SMs, * capability 9.0), driver 580.159, CUDA 13.0",
             "rmsperf compiler: nvrtc 13.0.88",
-            "rmsperf: baselines *baselines, 3 sessions x 15 samples, *3 %*25 %*, deadline 30 s",
+            (
+                "rmsperf: baselines *baselines, 3 sessions x 15 samples, warm cache, thresholds "
+                "1 % device time (at least 0.05 us) and 25 % host completion, deadline 30 s"
+            ),
         ]
     )
 

@@ -21,19 +21,40 @@ def run_file(project: Project, name: str = ".rmsperf/run.json") -> dict[str, Any
 def test_file_holds_every_sample_of_every_session(project: Project) -> None:
     project.run("--rmsperf", "--rmsperf-json=run.json", "--rmsperf-samples=2")
 
-    sessions = run_file(project, "run.json")["sessions"]
-    assert [one["samples"][CASE]["device_ns"] for one in sessions] == [
+    (sessions,) = run_file(project, "run.json")["rounds"]
+    assert [one["timed"]["samples"][CASE]["device_ns"] for one in sessions] == [
         [8001, 8001],
         [8002, 8002],
-        [8003, 8003],
+        [8000, 8000],
     ]
 
 
 def test_file_holds_the_verdict_of_every_case(project: Project) -> None:
     project.run("--rmsperf", "--rmsperf-json=run.json", "-k", CASE)
 
-    verdicts = run_file(project, "run.json")["verdicts"]
-    assert verdicts == {CASE: {"status": "missing", "reason": "no baseline"}}
+    (verdict,) = run_file(project, "run.json")["verdicts"].values()
+    assert (verdict["status"], verdict["reason"]) == ("missing", "no baseline")
+
+
+def test_file_holds_both_rounds_and_what_each_said(project: Project) -> None:
+    project.save()
+    project.script(device_ns={CASE: 8800})
+
+    project.check()
+
+    content = run_file(project)
+    assert [len(one) for one in content["rounds"]] == [3, 3]
+    verdict = content["verdicts"][CASE]
+    assert (verdict["status"], verdict["confirming_sessions"]) == ("slower", 3)
+    assert verdict["device"]["first"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_file_holds_the_settings_in_force(project: Project) -> None:
+    project.run("--rmsperf", "--rmsperf-threshold=2.5")
+
+    settings = run_file(project)["settings"]
+    assert settings["thresholds"]["device"]["share"] == 0.025
+    assert settings["protocol"]["blocks"] == 15
 
 
 def test_path_is_relative_to_the_folder_of_the_call(
@@ -49,7 +70,7 @@ def test_path_is_relative_to_the_folder_of_the_call(
 def test_run_is_kept_without_the_option_in_a_folder_that_git_ignores(project: Project) -> None:
     project.run("--rmsperf")
 
-    assert run_file(project)["schema_version"] == 1
+    assert run_file(project)["schema_version"] == 2
     assert (project.path / ".rmsperf" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
@@ -58,7 +79,7 @@ def test_interrupted_session_leaves_the_sessions_before_it(project: Project) -> 
 
     project.run("--rmsperf")
 
-    assert len(run_file(project)["sessions"]) == 2
+    assert [len(one) for one in run_file(project)["rounds"]] == [2]
 
 
 def test_interrupted_check_leaves_the_cases_before_it(project: Project) -> None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def samples_of(project: Project) -> int:
     run = json.loads((project.path / ".rmsperf" / "run.json").read_bytes())
-    return len(run["sessions"][0]["samples"]["scale_rows/scalar-direct/16x1024"]["device_ns"])
+    timed = run["rounds"][0][0]["timed"]
+    return len(timed["samples"]["scale_rows/scalar-direct/16x1024"]["device_ns"])
 
 
 def test_15_samples_are_taken_by_default(project: Project) -> None:

@@ -32,6 +32,71 @@ def test_case_that_is_10_percent_slower_fails_alone(project: Project) -> None:
     result.stdout.fnmatch_lines([f"*test_latency[[]{SLOW}[]]*", "slower by 10.0 % *"])
 
 
+def test_slower_case_is_measured_again_alone_with_its_probes(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SLOW: 8800})
+    project.calls()
+
+    project.check()
+
+    sessions = [line for line in project.calls() if line.startswith("session")]
+    probes = "probe/null-graph/1 probe/copy-graph/131072"
+    assert [line.partition(": ")[2] for line in sessions[3:]] == [f"{probes} {SLOW}"] * 3
+
+
+def test_transient_loss_passes_and_is_listed_as_cleared(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SLOW: [9600, 9600, 9600, 8000]})
+
+    result = project.check()
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [
+            f"cleared: {SLOW}: the first round said +20.0 %, 3 fresh sessions did not bear it *",
+            "4 of 4 latencies compared (4 unchanged)",
+        ]
+    )
+
+
+def test_loss_of_one_bad_session_of_five_changes_nothing(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SLOW: [8000, 8000, 4800, 8000]})
+
+    result = project.check("--rmsperf-sessions=5")
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["4 of 4 latencies compared (4 unchanged)"])
+
+
+def test_case_lost_in_the_second_round_fails(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SLOW: 8800}, lost={SLOW: ["", "", "", "lost: for ever"]})
+
+    result = project.check()
+
+    result.assert_outcomes(passed=3, failed=1, deselected=8)
+    result.stdout.fnmatch_lines(["lost: for ever", "3 of 4 latencies compared (*failed before)"])
+
+
+def test_gain_is_confirmed_too(project: Project) -> None:
+    project.save()
+    project.script(device_ns={SLOW: [6400, 6400, 6400, 8000]})
+
+    result = project.check()
+
+    result.stdout.fnmatch_lines([f"cleared: {SLOW}: the first round said -20.0 %, *"])
+
+
+def test_run_without_an_alarm_has_one_round(project: Project) -> None:
+    project.save()
+    project.calls()
+
+    project.check()
+
+    assert sum(line.startswith("session") for line in project.calls()) == 3
+
+
 def test_message_gives_verdict_evidence_and_remedy(project: Project) -> None:
     project.save()
     project.script(device_ns={SLOW: 8800})
@@ -40,9 +105,9 @@ def test_message_gives_verdict_evidence_and_remedy(project: Project) -> None:
 
     result.stdout.fnmatch_lines(
         [
-            "slower by 10.0 % (device time): device time 8.00 -> 8.80 us, *(limit +3.0 %)",
-            "  baseline   8.00 us [[]8.00 .. 8.00[]] device, 3 sessions, *, driver 580.159, *",
-            "  current    8.80 us [[]8.80 .. 8.80[]] device, 3 sessions, *",
+            "slower by 10.0 % (device time): device time 8.00 -> 8.80 us, *(limit +1.0 %)",
+            "  baseline   8.00 us [[]8.00 .. 8.00[]] device, 6 sessions, *, driver 580.159, *",
+            "  current    8.80 us [[]8.80 .. 8.80[]] device, 6 sessions, *, the last 3 to *",
             "  because    the kernel's resources are the same",
             'accept it with: pytest --rmsperf-save -k "scale_rows/vector-graph/16x1024"',
         ],
@@ -53,7 +118,7 @@ def test_message_gives_verdict_evidence_and_remedy(project: Project) -> None:
 def test_command_of_the_message_accepts_the_slower_case(project: Project) -> None:
     project.save()
     project.script(device_ns={SLOW: 8800})
-    project.run("--rmsperf-save", "-k", SLOW)
+    project.run("--rmsperf-save", "-k", f"latency and {SLOW}")
 
     result = project.check()
 

@@ -49,7 +49,11 @@ def test_renamed_variant_leaves_stale_cases_and_they_are_listed(renamed: Project
             f"  {renamed.baseline}: scale_rows/vector-direct/16x1024",
             f"  {renamed.baseline}: scale_rows/vector-graph/16x1024",
             (
-                "give the case its old name back, or remove them (this needs no GPU) with: "
+                "if they were renamed, keep their history with: "
+                "pytest --rmsperf-rename=scale_rows/vector=scale_rows/float4"
+            ),
+            (
+                "remove them (this needs no GPU) with: "
                 "pytest --rmsperf-save -k test_no_stored_case_is_stale"
             ),
         ],
@@ -84,6 +88,25 @@ def test_moved_and_renamed_test_keeps_its_baselines(project: Project) -> None:
     result = project.check()
 
     result.assert_outcomes(passed=4, deselected=8)
+
+
+def test_command_of_the_message_turns_the_run_green(renamed: Project) -> None:
+    renamed.run("--rmsperf-rename=scale_rows/vector=scale_rows/float4")
+
+    result = renamed.run("--rmsperf", "-k", "latency or stale")
+
+    result.assert_outcomes(passed=5, deselected=8)
+
+
+def test_removed_variant_leaves_stale_cases_that_no_renaming_is_offered_for(
+    project: Project,
+) -> None:
+    project.write("test_stale.py", NO_STALE.replace("OPERATOR.cases()", "OPERATOR.cases()[:2]"))
+    project.save()
+
+    result = project.run("--rmsperf", "-k", "stale")
+
+    result.stdout.fnmatch_lines(["give the case its old name back, or remove them *"])
 
 
 def test_saving_removes_stale_cases_without_a_device_and_shows_them(renamed: Project) -> None:

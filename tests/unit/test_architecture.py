@@ -21,23 +21,27 @@ BUNDLED = "kernels.rms_scaled_softmax"
 # A module imports only from lines above its own. The root only names what others define.
 ORDER = f"""
     errors
-    problem launch samples environment emulation
-    accuracy resources
+    problem launch samples environment emulation policy scatter baseline_json baseline_files
+    accuracy resources protocol thresholds baseline_migration
     cases
     kernels {BUNDLED}.common {BUNDLED}.inputs
     {BUNDLED}.reference {BUNDLED}.retained_tile
     {BUNDLED}.unfused {BUNDLED}.local_fusion {BUNDLED}.megakernel_row {BUNDLED}.megakernel_grid
     {BUNDLED} probes
-    measurement execution buffers
-    checks provenance messages baseline_format numerics
-    baselines verdict
+    measurement execution buffers evidence
+    checks provenance commits messages baseline_format numerics comparability validity ordering
+    baselines verdict health schedule
+    against renaming
     report report.messages report.records report.progress report.header
-    report.terminal report.run_file report.benchmark
-    device device.profiles device.nvml device.toolchain device.build_lock device._clock
-    device.compiler_cache device.cubin
-    device.compiler device.occupancy device.context
+    report.terminal report.benchmark
+    device device.profiles device.nvml_binding device.toolchain device.build_lock device._clock
+    device.compiler_cache device.cubin device.tenants
+    device.compiler device.occupancy device.nvml
+    device.context
     device.memory
+    device.scratch
     device.launcher
+    device.rotation device.blocker
     device.clock
     emulated emulated.toolchain
     emulated.build
@@ -50,11 +54,23 @@ ORDER = f"""
     device.session
     worker supervisor
     instrument
-    campaign health
+    campaign
+    assembly
+    judging
     hookspecs options
-    settings saving
+    settings admission calibration
+    refusals
+    saving
+    report.run_file accounting questions
+    inquiry
+    acceptance report.summary
+    selftest selftest.faults selftest.rows
+    selftest.mistakes selftest.delays
+    selftest.runner
+    errands
     gate
     fixtures
+    collected undistributed
     plugin
 """
 LINES = [line.split() for line in ORDER.strip().splitlines()]

@@ -3,247 +3,277 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rmsperf.campaign import Campaign, Selection, run_campaign
+from fake_instrument import NO_DEVICE, FakeInstrument
+from pytest_rmsperf.campaign import Campaign, Say, Selection, Surveyor, impossible_in
 from pytest_rmsperf.cases import Case, load_operator
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
-from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState, Provenance
-from pytest_rmsperf.measurement import Protocol
-from pytest_rmsperf.problem import Problem
+from pytest_rmsperf.checks import CheckedCase, Failure, SessionResult, Stage, TimedSession
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Samples
 
-if TYPE_CHECKING:
-    from pytest_rmsperf.campaign import Say
-    from pytest_rmsperf.cases import Arrays
-
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
-H200 = DeviceRecord(
-    DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771), "GPU-1", "13.0", DeviceState("580.159")
-)
-PROVENANCE = Provenance("2026-11-30T12:00:00Z", "1a2b3c4", None, "3.11.9", "0.1.0", ())
 FIRST, SECOND, THIRD = FAULTY.cases()[:3]
+BOTH = (FIRST, SECOND)
+TWIN = replace(FIRST, origin="1a2b3c4")
+REFUSED = Failure(Stage.PLAN, "no")
+BLOCKS = 6
 
 
 @dataclass
-class Fake:
-    """An instrument that writes down what it is asked."""
+class Notes:
+    """What a surveyor said, and the campaigns it handed over."""
 
-    device: DeviceRecord | None = H200
-    failing: frozenset[str] = frozenset()
-    lost_in_session: tuple[int, str] = (0, "")
-    stopped_clock: str = ""
-    asked: list[str] = field(default_factory=list)
-
-    def machine(self) -> Machine:
-        why = None if self.device else "none"
-        return Machine(self.device, why, compiler=(("nvrtc", "13.0.88"),))
-
-    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
-        self.asked.append(f"check {case.id}{' numerics' if numerics else ''}")
-        failure = Failure(Stage.PLAN, "no") if case.id in self.failing else None
-        return CheckedCase(case.id, failure=failure)
-
-    def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
-        say("working")
-        ids = [case.id for case in cases]
-        self.asked.append(f"measure {' '.join(ids)}")
-        number = sum(one.startswith("measure") for one in self.asked)
-        at, lost = self.lost_in_session
-        failures = {lost: Failure(Stage.TIME, "lost", fatal=True)} if number == at else {}
-        blocks = (1000 * number,) * protocol.blocks
-        samples = {one: Samples(one, 10, blocks, blocks) for one in ids if one not in failures}
-        if self.stopped_clock in samples:
-            samples[self.stopped_clock] = Samples(self.stopped_clock, 10, blocks, (0,))
-        return SessionResult(samples, failures)
-
-    def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
+    said: list[str] = field(default_factory=list)
+    kept: list[Campaign] = field(default_factory=list)
 
 
-def selection(
-    *cases: Case, numerics: Sequence[Case] = (), latency: Sequence[Case] = ()
-) -> Selection:
-    return Selection(
-        cases, frozenset(one.id for one in numerics), frozenset(one.id for one in latency)
-    )
-
-
-def run(
-    instrument: Fake,
-    chosen: Selection,
+def surveyor(
+    instrument: FakeInstrument,
     *,
-    sessions: int = 2,
-    said: list[str] | None = None,
-    kept: list[Campaign] | None = None,
-) -> Campaign:
-    return run_campaign(
-        chosen,
-        instrument,
-        protocol=Protocol(sessions=sessions, blocks=1),
-        provenance=PROVENANCE,
-        say=(said if said is not None else []).append,
-        keep=(kept if kept is not None else []).append,
+    sessions: int = 1,
+    notes: Notes | None = None,
+    power_limit_mw: int | None = None,
+) -> Surveyor:
+    """A surveyor of sessions of six blocks."""
+    notes = notes or Notes()
+    protocol = Protocol(sessions=sessions, blocks=BLOCKS, completions_per_block=2)
+    return Surveyor(instrument, protocol, notes.said.append, notes.kept.append, power_limit_mw)
+
+
+def selection(*cases: Case, latency: Sequence[Case] = (), order: Sequence[Case] = ()) -> Selection:
+    return Selection(
+        cases,
+        frozenset(),
+        frozenset(one.id for one in latency),
+        frozenset(one.id for one in order),
     )
 
 
-def test_every_case_is_checked_before_any_is_timed() -> None:
-    instrument = Fake()
-    cases = (FIRST, SECOND)
+def timed(
+    instrument: FakeInstrument, *cases: Case, sessions: int = 1, notes: Notes | None = None
+) -> Campaign:
+    """The campaign after the checks of `cases` and one round of sessions."""
+    one = surveyor(instrument, sessions=sessions, notes=notes)
+    return one.time(one.check(selection(*cases, latency=cases)), cases)
 
-    run(instrument, selection(*cases, numerics=[FIRST], latency=cases), sessions=1)
 
-    assert [one.split()[0] for one in instrument.asked] == ["check", "check", "measure"]
+# ---- checks ----------------------------------------------------------------------------------
 
 
-def test_numerics_are_asked_for_only_where_a_test_asks() -> None:
-    instrument = Fake()
+def test_every_case_is_checked_in_the_order_of_the_selection() -> None:
+    instrument = FakeInstrument()
 
-    run(instrument, selection(FIRST, SECOND, numerics=[SECOND]))
+    surveyor(instrument).check(selection(SECOND, FIRST))
+
+    assert instrument.asked == [f"check {SECOND.id}", f"check {FIRST.id}"]
+
+
+def test_numerics_are_asked_for_where_a_test_asks() -> None:
+    instrument = FakeInstrument()
+
+    surveyor(instrument).check(replace(selection(*BOTH), with_numerics=frozenset({SECOND.id})))
 
     assert instrument.asked == [f"check {FIRST.id}", f"check {SECOND.id} numerics"]
 
 
-def test_numerics_are_checked_of_what_will_be_timed() -> None:
-    instrument = Fake()
+@pytest.mark.parametrize("asks", ["latency", "order"])
+def test_numerics_are_checked_of_what_will_be_timed(asks: str) -> None:
+    instrument = FakeInstrument()
+    chosen = {
+        "latency": selection(FIRST, latency=[FIRST]),
+        "order": selection(FIRST, order=[FIRST]),
+    }
 
-    run(instrument, selection(FIRST, latency=[FIRST]), sessions=1)
+    surveyor(instrument).check(chosen[asks])
 
-    assert instrument.asked[0] == f"check {FIRST.id} numerics"
+    assert instrument.asked == [f"check {FIRST.id} numerics"]
 
 
-def test_only_cases_whose_latency_is_asked_for_are_timed_each_beside_its_probes() -> None:
-    instrument = Fake()
+def test_numerics_of_what_cannot_be_timed_are_not_checked_for_that() -> None:
+    instrument = FakeInstrument(found=NO_DEVICE)
 
-    run(instrument, selection(FIRST, SECOND, latency=[SECOND]), sessions=1)
+    surveyor(instrument).check(selection(FIRST, latency=[FIRST]))
 
-    probes = "probe/null-graph/1 probe/copy-graph/768"
-    assert instrument.asked[-1] == f"measure {probes} {SECOND.id}"
+    assert instrument.asked == [f"check {FIRST.id}"]
+
+
+def test_case_of_another_commit_is_checked_after_those_of_the_tree() -> None:
+    instrument = FakeInstrument()
+    chosen = replace(selection(FIRST, latency=[FIRST]), others={FIRST.id: TWIN})
+
+    campaign = surveyor(instrument).check(chosen)
+
+    assert list(campaign.checked) == [FIRST.id, TWIN.id]
+
+
+def test_failure_of_a_check_is_kept() -> None:
+    campaign = surveyor(FakeInstrument(refused={FIRST.id: REFUSED})).check(selection(*BOTH))
+
+    assert campaign.failures == {FIRST.id: REFUSED}
+
+
+# ---- sessions --------------------------------------------------------------------------------
+
+
+def test_a_session_times_the_cases_each_beside_its_probes() -> None:
+    instrument = FakeInstrument()
+
+    timed(instrument, SECOND)
+
+    assert instrument.sessions == [["probe/null-graph/1", "probe/copy-graph/768", SECOND.id]]
 
 
 def test_cases_of_the_same_bytes_share_their_probes() -> None:
-    instrument = Fake()
-    cases = (FIRST, THIRD)
+    instrument = FakeInstrument()
 
-    run(instrument, selection(*cases, latency=cases), sessions=1)
+    timed(instrument, FIRST, THIRD)
 
-    probes = "probe/null-direct/1 probe/copy-direct/768"
-    assert instrument.asked[-1] == f"measure {probes} {FIRST.id} {THIRD.id}"
+    probes = ["probe/null-direct/1", "probe/copy-direct/768"]
+    assert instrument.sessions == [[*probes, FIRST.id, THIRD.id]]
+
+
+def test_a_case_of_another_commit_stands_behind_its_own() -> None:
+    instrument = FakeInstrument()
+    one = surveyor(instrument)
+
+    one.time(one.check(selection(*BOTH)), BOTH, {FIRST.id: TWIN})
+
+    cases = [found for found in instrument.sessions[0] if not found.startswith("probe")]
+    assert cases == [FIRST.id, TWIN.id, SECOND.id]
+
+
+def test_a_case_of_another_commit_that_failed_is_not_timed() -> None:
+    instrument = FakeInstrument(refused={TWIN.id: REFUSED})
+    one = surveyor(instrument)
+    chosen = replace(selection(FIRST), others={FIRST.id: TWIN})
+
+    one.time(one.check(chosen), [FIRST], chosen.others)
+
+    assert TWIN.id not in instrument.sessions[0]
+
+
+def test_a_round_has_as_many_sessions_as_the_protocol_says() -> None:
+    campaign = timed(FakeInstrument(), FIRST, sessions=3)
+
+    assert [len(one) for one in campaign.rounds] == [3]
+
+
+def test_a_second_round_has_as_many_sessions_as_asked_for_over_the_cases_asked_for() -> None:
+    instrument = FakeInstrument()
+    one = surveyor(instrument, sessions=2)
+    campaign = one.time(one.check(selection(*BOTH)), BOTH)
+
+    campaign = one.time(campaign, [SECOND], sessions=5)
+
+    assert [len(sessions) for sessions in campaign.rounds] == [2, 5]
+    assert [FIRST.id in session.samples for session in campaign.rounds[1]] == [False] * 5
+
+
+def test_sessions_of_all_rounds_are_in_order() -> None:
+    one = surveyor(FakeInstrument(device_ns={FIRST.id: (1000, 2000, 3000)}), sessions=2)
+    campaign = one.time(one.check(selection(FIRST)), [FIRST])
+
+    campaign = one.time(campaign, [FIRST], sessions=1)
+
+    medians = [session.samples[FIRST.id].device_ns[0] for session in campaign.sessions]
+    assert medians == [1000, 2000, 3000]
 
 
 def test_nothing_is_timed_without_a_device() -> None:
-    instrument = Fake(device=None)
+    instrument = FakeInstrument(found=NO_DEVICE)
 
-    campaign = run(instrument, selection(FIRST, latency=[FIRST]))
+    campaign = timed(instrument, FIRST)
 
-    assert instrument.asked == [f"check {FIRST.id}"]
-    assert (campaign.sessions, campaign.measurements) == ((), {})
-
-
-def test_failed_case_is_not_timed_and_its_failure_is_kept() -> None:
-    instrument = Fake(failing=frozenset({FIRST.id}))
-    cases = (FIRST, SECOND)
-
-    campaign = run(instrument, selection(*cases, latency=cases), sessions=1)
-
-    assert FIRST.id not in instrument.asked[-1]
-    assert campaign.failures == {FIRST.id: Failure(Stage.PLAN, "no")}
+    assert (instrument.sessions, campaign.rounds) == ([], ())
 
 
-def test_case_lost_in_one_session_is_left_out_of_the_next_and_has_no_measurement() -> None:
-    instrument = Fake(lost_in_session=(1, FIRST.id))
-    cases = (FIRST, SECOND)
+def test_failed_case_is_not_timed() -> None:
+    instrument = FakeInstrument(refused={FIRST.id: REFUSED})
 
-    campaign = run(instrument, selection(*cases, latency=cases), sessions=3)
+    timed(instrument, *BOTH)
 
-    measured = [one for one in instrument.asked if one.startswith("measure")]
-    assert [FIRST.id in one for one in measured] == [True, False, False]
-    assert list(campaign.measurements) == [SECOND.id]
+    assert FIRST.id not in instrument.sessions[0]
 
 
-def test_case_with_a_sample_of_no_time_is_invalid_and_costs_no_other() -> None:
-    instrument = Fake(stopped_clock=FIRST.id)
+def test_case_lost_in_one_session_is_left_out_of_the_next() -> None:
+    instrument = FakeInstrument(lost={1: FIRST.id})
 
-    campaign = run(instrument, selection(FIRST, SECOND, latency=[FIRST, SECOND]))
+    campaign = timed(instrument, *BOTH, sessions=3)
 
-    assert list(campaign.measurements) == [SECOND.id]
-    assert campaign.failures[FIRST.id].stage is Stage.TIME
-    assert campaign.failures[FIRST.id].message.startswith("invalid: a completion sample of 0 ns")
+    assert [FIRST.id in ids for ids in instrument.sessions] == [True, False, False]
+    assert campaign.failures[FIRST.id].message == "lost"
+
+
+def test_case_lost_in_the_second_round_has_failed() -> None:
+    one = surveyor(FakeInstrument(lost={2: FIRST.id}))
+    campaign = one.time(one.check(selection(FIRST)), [FIRST])
+
+    campaign = one.time(campaign, [FIRST])
+
+    assert campaign.failures[FIRST.id].message == "lost"
 
 
 def test_sessions_end_when_no_case_is_left() -> None:
-    instrument = Fake(lost_in_session=(1, FIRST.id))
-
-    campaign = run(instrument, selection(FIRST, latency=[FIRST]), sessions=3)
+    campaign = timed(FakeInstrument(lost={1: FIRST.id}), FIRST, sessions=3)
 
     assert len(campaign.sessions) == 1
 
 
-def test_lost_probe_costs_no_case() -> None:
-    instrument = Fake(lost_in_session=(1, "probe/copy-direct/768"))
+def test_case_with_a_sample_of_no_time_is_invalid_and_costs_no_other() -> None:
+    instrument = FakeInstrument(completion_ns={FIRST.id: (0,)})
 
-    campaign = run(instrument, selection(FIRST, latency=[FIRST]))
+    campaign = timed(instrument, *BOTH, sessions=2)
 
-    figures = campaign.measurements[FIRST.id].sessions
-    assert [one.copy is None for one in figures] == [True, False]
-
-
-def test_measurement_holds_the_medians_of_each_session_with_its_probes() -> None:
-    campaign = run(Fake(), selection(FIRST, latency=[FIRST]), sessions=3)
-
-    sessions = campaign.measurements[FIRST.id].sessions
-    assert [one.device.median_ns for one in sessions if one.device] == [1000, 2000, 3000]
-    assert [one.null.completion_ns for one in sessions if one.null] == [1000, 2000, 3000]
+    assert campaign.failures[FIRST.id].stage is Stage.TIME
+    assert [SECOND.id in ids for ids in instrument.sessions] == [True, True]
+    assert [FIRST.id in ids for ids in instrument.sessions] == [True, False]
 
 
-def test_measurement_says_what_was_measured_where_and_how() -> None:
-    measurement = run(Fake(), selection(FIRST, latency=[FIRST])).measurements[FIRST.id]
+def test_a_sample_of_no_time_is_told_with_its_case() -> None:
+    samples = Samples(FIRST.id, 10, (8000,), (20_000, 0))
 
-    assert (measurement.inputs, measurement.flags, measurement.resources) == ("ones", (), None)
-    assert measurement.run.device == H200.identity
-    assert (measurement.run.driver, measurement.run.cuda) == ("580.159", "13.0")
-    assert measurement.run.protocol == Protocol(sessions=2, blocks=1)
-    assert measurement.run.provenance == PROVENANCE
+    failure = impossible_in(SessionResult(TimedSession({FIRST.id: samples})))[FIRST.id]
+
+    assert failure.message.startswith(f"invalid: a completion sample of 0 ns of {FIRST.id}\n")
+
+
+# ---- what is kept and said -------------------------------------------------------------------
 
 
 def test_what_is_known_is_kept_after_every_check_and_every_session() -> None:
-    kept: list[Campaign] = []
-    cases = (FIRST, SECOND)
+    notes = Notes()
 
-    run(Fake(), selection(*cases, latency=cases), sessions=2, kept=kept)
+    timed(FakeInstrument(), *BOTH, sessions=2, notes=notes)
 
-    grown = [(len(one.checked), len(one.sessions)) for one in kept]
+    grown = [(len(one.checked), len(one.sessions)) for one in notes.kept]
     assert grown == [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)]
 
 
 def test_instrument_that_breaks_down_leaves_what_was_known_before() -> None:
-    class BreaksDown(Fake):
+    class BreaksDown(FakeInstrument):
         def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
             if case is SECOND:
                 raise KeyboardInterrupt
             return super().check(case, say, numerics=numerics)
 
-    kept: list[Campaign] = []
+    notes = Notes()
 
     with pytest.raises(KeyboardInterrupt):
-        run(BreaksDown(), selection(FIRST, SECOND), kept=kept)
+        surveyor(BreaksDown(), notes=notes).check(selection(*BOTH))
 
-    assert list(kept[-1].checked) == [FIRST.id]
+    assert list(notes.kept[-1].checked) == [FIRST.id]
 
 
 def test_progress_names_the_case_or_the_session_and_how_many_there_are() -> None:
-    said: list[str] = []
+    notes = Notes()
 
-    run(Fake(), selection(FIRST, latency=[FIRST]), sessions=1, said=said)
+    timed(FakeInstrument(), FIRST, notes=notes)
 
-    assert said == [
+    assert notes.said == [
         f"check 1 of 1: {FIRST.id}",
         "session 1 of 1: 1 cases",
         "session 1 of 1, working",

@@ -3,69 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from fake_instrument import CUDA, H200, NO_DEVICE, FakeInstrument
 from pytest_rmsperf.cases import Case, load_operator
-from pytest_rmsperf.checks import CheckedCase, Machine, SessionResult
+from pytest_rmsperf.checks import Failure, Stage
 from pytest_rmsperf.emulation import Schedules
-from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.environment import DeviceChoice, DeviceRecord, Tenant
 from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
-from pytest_rmsperf.gate import Gate, Question, default_instrument, select
+from pytest_rmsperf.gate import Gate, default_instrument
 from pytest_rmsperf.instrument import WorkerInstrument
-from pytest_rmsperf.measurement import Protocol
 from pytest_rmsperf.messages import WorkerSettings
-from pytest_rmsperf.problem import Problem
-from pytest_rmsperf.samples import Samples
+from pytest_rmsperf.ordering import Ordering
+from pytest_rmsperf.policy import Outcome, Policy, Status
+from pytest_rmsperf.protocol import Protocol
+from pytest_rmsperf.questions import Overrides, Question
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 
-if TYPE_CHECKING:
-    from pytest_rmsperf.campaign import Say
-    from pytest_rmsperf.cases import Arrays
-
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND = FAULTY.cases()[:2]
-H200 = DeviceRecord(
-    DeviceIdentity("NVIDIA H200", 132, "9.0", 143_771), "GPU-1", "13.0", DeviceState("580.159")
-)
 LATENCY = frozenset({"rmsperf_report", "rmsperf_latency"})
-
-
-@dataclass
-class Fake:
-    """An instrument that finds every case sound, and its device time to be 1 us."""
-
-    device: DeviceRecord | None = H200
-    device_ns: int = 1000
-    closed: bool = False
-    warnings: tuple[str, ...] = ()
-
-    def machine(self) -> Machine:
-        why = None if self.device else "none"
-        return Machine(self.device, why, (("nvrtc", "13.0.88"),), warnings=self.warnings)
-
-    def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
-        return CheckedCase(case.id)
-
-    def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
-        say("working")
-        blocks = (self.device_ns,) * protocol.blocks
-        return SessionResult({one.id: Samples(one.id, 1, blocks, blocks) for one in cases})
-
-    def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:  # noqa: ARG002
-        return {problem.label: inputs["x"]}
-
-    def close(self) -> None:
-        self.closed = True
+ORDERING = Ordering(FIRST, SECOND, ratio=2)
+SLOW_NS = 8800
 
 
 @pytest.fixture
 def settings(default_settings: Settings) -> Settings:
-    return replace(default_settings, sessions=1, samples=2, deadline_s=7.0)
+    protocol = Protocol(blocks=2, completions_per_block=1)
+    return replace(default_settings, protocol=protocol, deadline_s=7.0)
 
 
 Build = Callable[..., Gate]
@@ -75,57 +44,56 @@ Build = Callable[..., Gate]
 def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Makes a gate over a fake instrument: `gate(device=None, require_gpu=True)`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("RMSPERF_COMMIT", "1a2b3c4")  # the folder is in no git repository
 
     def build(
-        instrument: Fake | None = None, *, device: DeviceRecord | None = H200, **changes: object
+        instrument: FakeInstrument | None = None,
+        *,
+        device: DeviceRecord | None = H200,
+        selector: str = "",
+        **changes: object,
     ) -> Gate:
-        return Gate(replace(settings, **changes), instrument or Fake(device), tmp_path)  # type: ignore[arg-type]
+        found = replace(CUDA, device=device) if device else NO_DEVICE
+        chosen: Settings = replace(settings, **changes)  # type: ignore[arg-type]
+        return Gate(chosen, instrument or FakeInstrument(found), tmp_path, selector=selector)
 
     return build
 
 
-def ask_latency(gate: Gate, *cases: Case) -> None:
-    gate.run([Question(case, LATENCY) for case in cases], lambda _: None)
+def ask_latency(gate: Gate, *cases: Case, **entries: object) -> None:
+    """Run the gate for a latency test of each case, whose marker has these keywords."""
+    said = Overrides.of("test_a", entries)
+    gate.run([Question(one, LATENCY, overrides=said) for one in cases], lambda _: None)
 
 
-def test_selection_holds_each_case_once_in_the_order_of_the_tests() -> None:
-    questions = [Question(one, frozenset()) for one in (SECOND, FIRST, SECOND)]
-
-    assert select(questions).cases == (SECOND, FIRST)
+def settle(gate: Gate, *passed: Case, not_passed: int = 0) -> None:
+    gate.settle([one.id for one in passed], not_passed=not_passed, deselected=0)
 
 
-@pytest.mark.parametrize(
-    ("fixture", "numerics", "latency"),
-    [
-        ("rmsperf_residency", False, False),
-        ("rmsperf_numerics", True, False),
-        ("rmsperf_latency", False, True),
-    ],
-)
-def test_selection_asks_for_what_the_fixtures_need(
-    fixture: str, *, numerics: bool, latency: bool
-) -> None:
-    found = select([Question(FIRST, frozenset({fixture}))])
-
-    assert (bool(found.with_numerics), bool(found.with_latency)) == (numerics, latency)
+def save(build: Build, *cases: Case) -> None:
+    """Store baselines of the cases as the fake instrument measures them."""
+    one = build(save=True)
+    ask_latency(one, *cases)
+    settle(one, *cases)
+    assert one.complaint() is None
 
 
-def test_selection_adds_up_what_several_tests_ask_of_a_case() -> None:
-    questions = [Question(FIRST, frozenset({one})) for one in ("rmsperf_latency", "rmsperf_device")]
-
-    assert select(questions).with_latency == {FIRST.id}
+def slow(*cases: Case) -> FakeInstrument:
+    return FakeInstrument(device_ns={one.id: (SLOW_NS,) for one in cases})
 
 
 def test_other_processes_on_the_device_are_a_warning_in_the_header(gate: Build) -> None:
-    busy = replace(H200, state=replace(H200.state, other_processes=(17, 18)))
+    busy = replace(H200, state=replace(H200.state, other_processes=(Tenant(17), Tenant(18))))
 
     assert gate(device=busy).header()[-1] == (
-        "rmsperf WARNING: 2 other processes are on the device"
+        "rmsperf WARNING: others are on the device: a process whose name is hidden (pid 17), "
+        "a process whose name is hidden (pid 18)"
     )
 
 
 def test_header_says_that_two_cuda_installs_are_mixed(gate: Build) -> None:
-    mixed = Fake(warnings=("two CUDA installs are mixed: cccl headers of CUDA 12.9",))
+    warnings = ("two CUDA installs are mixed: cccl headers of CUDA 12.9",)
+    mixed = FakeInstrument(replace(CUDA, warnings=warnings))
 
     assert gate(mixed).header()[-1].startswith("rmsperf WARNING: two CUDA installs are mixed")
 
@@ -175,100 +143,156 @@ def test_launch_is_on_the_cases_problem_unless_another_is_given(gate: Build) -> 
 
 
 def test_completion_samples_of_all_sessions_are_in_order(gate: Build) -> None:
-    one = gate(sessions=2)
+    one = gate(FakeInstrument(completion_ns={FIRST.id: (10_000, 20_000, 30_000)}))
     ask_latency(one, FIRST)
 
-    assert one.completions_ns(FIRST.id) == (1000,) * 4
+    assert one.completions_ns(FIRST.id) == (10_000, 10_000, 20_000, 20_000, 30_000, 30_000)
 
 
 def test_summary_before_any_run_counts_nothing(gate: Build) -> None:
-    assert gate().summary() == ["0 of 0 latencies compared"]
+    assert gate().summary(passed=True) == ["0 of 0 latencies compared"]
 
 
-@pytest.mark.parametrize("device", [H200, None], ids=["with", "without"])
-def test_gpu_that_was_not_asked_for_is_never_missed(
-    gate: Build, device: DeviceRecord | None
-) -> None:
-    one = gate(device=device)
+# ---- what fails a test -----------------------------------------------------------------------
+
+
+def test_loss_that_two_rounds_saw_fails(gate: Build) -> None:
+    save(gate, FIRST)
+    one = gate(slow(FIRST))
     ask_latency(one, FIRST)
 
-    assert not one.misses_the_gpu
+    with pytest.raises(GateFailure, match=r"(?s)^slower by 10.0 % .*the last 3 to confirm"):
+        one.report(FIRST).latency().require()
 
 
-@pytest.mark.parametrize("device", [H200, None], ids=["with", "without"])
+@pytest.mark.parametrize("outcome", Outcome)
+@pytest.mark.parametrize("status", [Status.SLOWER, Status.UNCHANGED])
+def test_policy_says_whether_a_verdict_fails(gate: Build, status: Status, outcome: Outcome) -> None:
+    save(gate, FIRST)
+    instrument = slow(FIRST) if status is Status.SLOWER else None
+    one = gate(instrument, policy=Policy(((status, outcome),)))
+
+    ask_latency(one, FIRST)
+
+    message = one.report(FIRST).latency_message
+    assert (message is not None) is (outcome is Outcome.FAIL)
+
+
+def test_waived_case_passes_whatever_its_verdict(gate: Build) -> None:
+    one = gate()
+
+    ask_latency(one, FIRST, waive="new")
+
+    assert one.report(FIRST).latency().require().status is Status.MISSING
+
+
+def test_thresholds_of_a_marker_go_before_those_in_force(gate: Build) -> None:
+    save(gate, FIRST)
+    one = gate(slow(FIRST))
+
+    ask_latency(one, FIRST, threshold=11)
+
+    assert one.report(FIRST).latency().require().status is Status.UNCHANGED
+
+
+@pytest.mark.parametrize(("ratio", "holds"), [(2.4, True), (2.6, False)])
+def test_ordering_is_answered(gate: Build, ratio: float, *, holds: bool) -> None:
+    stated = replace(ORDERING, ratio=ratio)
+    one = gate(FakeInstrument(completion_ns={SECOND.id: (50_000,)}))
+    one.run([Question(None, frozenset(), stated)], lambda _: None)
+
+    found = one.ordered(stated)
+
+    assert (found.failure is None) is holds
+
+
+def test_ordering_of_a_case_that_failed_fails_with_its_message(gate: Build) -> None:
+    failure = Failure(Stage.COMPILE, "does not compile: a.cu")
+    one = gate(FakeInstrument(refused={SECOND.id: failure}))
+    one.run([Question(None, frozenset(), ORDERING)], lambda _: None)
+
+    with pytest.raises(GateFailure, match=r"^does not compile: a\.cu$"):
+        one.ordered(ORDERING).require()
+
+
+def test_ordering_without_a_device_is_not_run_for_a_reason(gate: Build) -> None:
+    one = gate(device=None)
+    one.run([Question(None, frozenset(), ORDERING)], lambda _: None)
+
+    with pytest.raises(NotRun, match=r"^no CUDA device \(none\)$"):
+        one.ordered(ORDERING).require()
+
+
+# ---- what turns a run red --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", [H200, None])
 def test_gpu_that_was_asked_for_is_missed_when_nothing_was_compared(
     gate: Build, device: DeviceRecord | None
 ) -> None:
     one = gate(device=device, require_gpu=True)
     ask_latency(one, FIRST)
 
-    assert one.misses_the_gpu
-    assert one.summary()[-1].startswith("failed: nothing was compared, and --rmsperf-require-gpu")
+    assert one.summary(passed=True)[-1] == (
+        "failed: nothing was compared, and --rmsperf-require-gpu asks for a GPU"
+    )
 
 
-def test_gpu_is_not_missed_once_something_was_saved(gate: Build) -> None:
-    one = gate(require_gpu=True, save=True)
+def test_gpu_that_was_not_asked_for_is_never_missed(gate: Build) -> None:
+    one = gate(device=None)
     ask_latency(one, FIRST)
 
-    one.save([FIRST])
-
-    assert not one.misses_the_gpu
+    assert one.complaint() is None
 
 
 def test_gpu_is_not_missed_by_a_run_that_asked_for_no_latency(gate: Build) -> None:
     one = gate(device=None, require_gpu=True)
     one.run([Question(FIRST, frozenset({"rmsperf_residency"}))], lambda _: None)
 
-    assert not one.misses_the_gpu
+    assert one.complaint() is None
 
 
-def test_save_without_a_run_stores_nothing(gate: Build) -> None:
-    one = gate(save=True)
-
-    one.save([FIRST])
-
-    assert (one.saved, one.settings.baselines.exists()) == ([], False)
-
-
-def test_save_of_a_case_that_was_not_timed_stores_nothing(gate: Build) -> None:
-    one = gate(save=True)
-    ask_latency(one, FIRST)
-
-    one.save([SECOND])
-
-    assert one.saved == []
-
-
-@pytest.mark.parametrize("device_ns", [0, -5])
-def test_save_of_an_impossible_figure_stores_nothing(gate: Build, device_ns: int) -> None:
-    one = gate(Fake(device_ns=device_ns), save=True)
-    ask_latency(one, FIRST)
-
-    one.save([FIRST])
-
-    assert one.saved == []
-
-
-def test_stored_case_of_any_device_can_be_stale(gate: Build) -> None:
-    one = gate(save=True)
+@pytest.mark.parametrize(("passed", "is_red"), [([FIRST], True), ([FIRST, SECOND], False)])
+def test_case_that_no_passing_test_stands_for_turns_a_run_red(
+    gate: Build, passed: Sequence[Case], *, is_red: bool
+) -> None:
+    save(gate, FIRST, SECOND)
+    one = gate()
     ask_latency(one, FIRST, SECOND)
-    one.save([FIRST, SECOND])
 
-    with pytest.raises(GateFailure, match=rf"(?s)^stale: 1 stored case .*{SECOND.id}\ngive"):
-        gate(device=None).require_no_stale([FIRST], test="test_stale")
+    settle(one, *passed)
+
+    assert (one.complaint() is not None) is is_red
+
+
+def test_run_that_was_never_settled_is_red(gate: Build) -> None:
+    save(gate, FIRST)
+    one = gate()
+
+    ask_latency(one, FIRST)
+
+    assert (one.complaint() or "").startswith("failed: 1 of 1 latencies were neither compared nor")
+
+
+def test_complaint_is_not_told_of_a_run_that_is_red_anyway(gate: Build) -> None:
+    one = gate()
+    ask_latency(one, FIRST)
+
+    assert not one.summary(passed=False)[-1].startswith("failed")
+
+
+# ---- the instrument --------------------------------------------------------------------------
 
 
 def test_closing_the_gate_closes_the_instrument(gate: Build) -> None:
-    instrument = Fake()
+    instrument = FakeInstrument()
 
     gate(instrument).close()
 
     assert instrument.closed
 
 
-def test_default_instrument_has_what_the_settings_say_of_workers(
-    settings: Settings,
-) -> None:
+def test_default_instrument_has_the_settings_of_workers(settings: Settings) -> None:
     instrument = default_instrument(settings, lambda _: None)
 
     assert isinstance(instrument, WorkerInstrument)

@@ -1,143 +1,237 @@
-"""The resolver: command line over ini key over default, for every option of the table."""
+"""The table of options: what each value means, which are refused, and what turns the gate on."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
-from pytest_rmsperf.emulation import Schedules
-from pytest_rmsperf.environment import DeviceChoice
-from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.options import OPTIONS, gate_is_on
-from pytest_rmsperf.settings import Settings, resolve
+from pytest_rmsperf.options import ACTIONS, OPTIONS, gate_is_on, given_on_command_line
+from pytest_rmsperf.policy import Outcome, Status, parse_policy
 
-# option, what the ini file says and what that means, and the same for the command line
-SOURCES = [
-    ("device", "auto", "auto", "cuda", "cuda"),
-    ("emulated-seed", "7", 7, "0", 0),
-    ("emulated-schedules", "9", 9, "1", 1),
-    ("expect-gpu", "NVIDIA A100", "NVIDIA A100", "NVIDIA H200", "NVIDIA H200"),
-    ("arch", "sm_80", "sm_80", "sm_89", "sm_89"),
-    ("sessions", "5", 5, "7", 7),
-    ("samples", "9", 9, "11", 11),
-    ("deadline", "12.5", 12.5, "7", 7.0),
-    ("threshold", "2.5", 2.5, "1", 1.0),
-    ("completion-threshold", "50", 50.0, "33.3", 33.3),
-]
-FIELDS = {
-    "deadline": "deadline_s",
-    "threshold": "threshold_percent",
-    "completion-threshold": "completion_threshold_percent",
+BY_WORD = {one.word: one for one in OPTIONS}
+SWITCHES = ("require-gpu", "accept-slower", "accept-dirty")
+COUNTS = ("emulated-schedules", "sessions", "samples")
+POSITIVE = (
+    "budget",
+    "deadline",
+    "threshold",
+    "floor",
+    "completion-threshold",
+    "power-limit",
+)
+CHOICES = {
+    "device": ("auto", "cuda", "emulated"),
+    "cache": ("warm", "cold"),
+    "preset": ("default", "strict", "permissive"),
 }
+TEXTS = ("expect-gpu", "arch", "against")
+PATHS = ("baselines", "json")
 
 
-def field_of(option: str) -> str:
-    return FIELDS.get(option, option.replace("-", "_"))
+def parse(word: str, text: str) -> object:
+    """Return what an option makes of a value."""
+    return BY_WORD[word].parse(text)
 
 
-def settings(pytester: pytest.Pytester, *arguments: str, ini: str = "") -> Settings:
-    (pytester.path / "pytest.ini").write_text(f"[pytest]\n{ini}\n", encoding="utf-8")
-    return resolve(pytester.parseconfig(*arguments))
+def refusal(word: str, text: str) -> str:
+    """Return why an option refuses a value."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 -- the caller looks at its text
+        parse(word, text)
+    return str(caught.value)
 
 
-def test_defaults(pytester: pytest.Pytester, default_settings: Settings) -> None:
-    expected = replace(default_settings, baselines=pytester.path / "baselines")
+def test_every_option_is_tested_here() -> None:
+    amounts = ("emulated-seed", "precision", "cooldown", "policy")
 
-    assert settings(pytester) == expected
+    tested = {*SWITCHES, *COUNTS, *POSITIVE, *CHOICES, *TEXTS, *PATHS, *amounts}
 
-
-@pytest.mark.parametrize(("option", "ini", "meant", "_given", "_other"), SOURCES)
-def test_ini_key_goes_before_the_default(
-    pytester: pytest.Pytester, option: str, ini: str, meant: object, _given: str, _other: object
-) -> None:
-    key = f"rmsperf_{option.replace('-', '_')}"
-
-    found = settings(pytester, ini=f"{key} = {ini}")
-
-    assert getattr(found, field_of(option)) == meant
+    assert tested == BY_WORD.keys()
 
 
-@pytest.mark.parametrize(("option", "ini", "_meant", "given", "meant"), SOURCES)
-def test_command_line_goes_before_the_ini_key(
-    pytester: pytest.Pytester, option: str, ini: str, _meant: object, given: str, meant: object
-) -> None:
-    key = f"rmsperf_{option.replace('-', '_')}"
-
-    found = settings(pytester, f"--rmsperf-{option}={given}", ini=f"{key} = {ini}")
-
-    assert getattr(found, field_of(option)) == meant
+# ---- numbers -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flag", [one.flag for one in OPTIONS if one.metavar is not None])
-def test_empty_value_is_an_error_and_never_the_default(
-    pytester: pytest.Pytester, flag: str
-) -> None:
-    with pytest.raises(SettingError, match=rf"^{flag} is empty; give a value or leave it out"):
-        settings(pytester, f"{flag}=")
+@pytest.mark.parametrize("word", COUNTS)
+@pytest.mark.parametrize(("text", "meant"), [("1", 1), ("40", 40), (" 3 ", 3)])
+def test_count_is_a_whole_number_from_one_on(word: str, text: str, meant: int) -> None:
+    assert parse(word, text) == meant
 
 
+@pytest.mark.parametrize("word", COUNTS)
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "three", "1e3", "", "nan", "+3"])
+def test_count_refuses_anything_else(word: str, text: str) -> None:
+    assert refusal(word, text) == "must be a whole number of at least 1"
+
+
+@pytest.mark.parametrize(("text", "meant"), [("0", 0), ("1", 1)])
+def test_seed_may_be_zero(text: str, meant: int) -> None:
+    assert parse("emulated-seed", text) == meant
+
+
+@pytest.mark.parametrize("text", ["-1", "0.5", "x", ""])
+def test_seed_is_a_whole_number(text: str) -> None:
+    assert refusal("emulated-seed", text) == "must be a whole number of at least 0"
+
+
+@pytest.mark.parametrize("word", POSITIVE)
+@pytest.mark.parametrize(
+    ("text", "meant"), [("0.001", 0.001), ("1.5", 1.5), ("700", 700.0), ("1e-3", 0.001)]
+)
+def test_amount_may_be_any_fraction(word: str, text: str, meant: float) -> None:
+    assert parse(word, text) == meant
+
+
+@pytest.mark.parametrize("word", POSITIVE)
+@pytest.mark.parametrize("text", ["0", "-0.1", "nan", "inf", "-inf"])
+def test_amount_must_be_positive_and_finite(word: str, text: str) -> None:
+    assert refusal(word, text) == "must be positive and finite"
+
+
+@pytest.mark.parametrize("word", [*POSITIVE, "precision", "cooldown"])
+@pytest.mark.parametrize("text", ["", "3%", "3,5", "5 us", "half"])
+def test_amount_must_be_a_number(word: str, text: str) -> None:
+    assert "could not convert string to float" in refusal(word, text)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("0", 0.0), ("0.05", 0.05), ("99.9", 99.9)])
+def test_precision_is_a_percentage_that_may_be_zero(text: str, meant: float) -> None:
+    assert parse("precision", text) == meant
+
+
+@pytest.mark.parametrize("text", ["-0.1", "100", "nan", "inf"])
+def test_precision_refuses_what_is_no_percentage(text: str) -> None:
+    assert refusal("precision", text) == "must be at least 0 and below 100"
+
+
+@pytest.mark.parametrize(("text", "meant"), [("0", 0.0), ("0.02", 0.02), ("3599", 3599.0)])
+def test_cooldown_may_be_nothing_or_nearly_an_hour(text: str, meant: float) -> None:
+    assert parse("cooldown", text) == meant
+
+
+@pytest.mark.parametrize("text", ["-1", "3600", "nan", "inf"])
+def test_cooldown_refuses_an_hour_and_more(text: str) -> None:
+    assert refusal("cooldown", text) == "must be at least 0 and below 3600"
+
+
+# ---- words ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "text"), [(word, text) for word, texts in CHOICES.items() for text in texts]
+)
+def test_choice_takes_its_words(word: str, text: str) -> None:
+    assert parse(word, text) == text
+
+
+@pytest.mark.parametrize("word", CHOICES)
+@pytest.mark.parametrize("text", ["", "AUTO", "warmer", "none"])
+def test_choice_refuses_other_words_and_gives_its_own(word: str, text: str) -> None:
+    assert refusal(word, text) == f"must be one of {', '.join(CHOICES[word])}"
+
+
+@pytest.mark.parametrize("word", SWITCHES)
 @pytest.mark.parametrize(
     ("text", "meant"),
-    [("true", True), ("True", True), ("1", True), ("yes", True), ("false", False), ("no", False)],
-)
-def test_ini_words_for_a_switch(pytester: pytest.Pytester, text: str, *, meant: bool) -> None:
-    assert settings(pytester, ini=f"rmsperf_require_gpu = {text}").require_gpu is meant
-
-
-@pytest.mark.parametrize(
-    ("given", "ini"),
     [
-        ("--rmsperf-save", ""),
-        ("--rmsperf-require-gpu", ""),
-        ("--rmsperf-expect-gpu=NVIDIA H200", ""),
-        ("", "rmsperf_require_gpu = true"),
+        ("true", True),
+        ("True", True),
+        ("1", True),
+        ("yes", True),
+        ("false", False),
+        ("0", False),
+        ("No", False),
     ],
 )
-def test_emulated_device_contradicts_what_asks_for_a_gpu(
-    pytester: pytest.Pytester, given: str, ini: str
-) -> None:
-    arguments = [one for one in ("--rmsperf-device=emulated", given) if one]
-    option = given.partition("=")[0] or "--rmsperf-require-gpu"
+def test_switch_takes_words_for_yes_and_no(word: str, text: str, *, meant: bool) -> None:
+    assert parse(word, text) is meant
 
-    with pytest.raises(
-        SettingError, match=rf"^--rmsperf-device=emulated contradicts {option}: .*; leave one"
-    ):
-        settings(pytester, *arguments, ini=ini)
+
+@pytest.mark.parametrize("word", SWITCHES)
+@pytest.mark.parametrize("text", ["", "on", "2", "nope"])
+def test_switch_refuses_other_words(word: str, text: str) -> None:
+    assert refusal(word, text) == "must be true or false"
+
+
+@pytest.mark.parametrize("word", TEXTS)
+def test_text_is_taken_as_it_is(word: str) -> None:
+    assert parse(word, "NVIDIA H200 ") == "NVIDIA H200 "
+
+
+@pytest.mark.parametrize("word", PATHS)
+def test_path_is_taken_as_it_is(word: str) -> None:
+    assert parse(word, "a/b c") == Path("a/b c")
+
+
+# ---- the policy ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("arguments", "usable"),
+    ("text", "entries"),
     [
-        ((), DeviceChoice.AUTO),
-        (("--rmsperf-device=cuda",), DeviceChoice.CUDA),
-        (("--rmsperf-require-gpu",), DeviceChoice.CUDA),
-        (("--rmsperf-expect-gpu=NVIDIA H200",), DeviceChoice.CUDA),
-        (("--rmsperf-save",), DeviceChoice.CUDA),
-        (("--rmsperf-device=emulated",), DeviceChoice.EMULATED),
+        ("missing=warn", ((Status.MISSING, Outcome.WARN),)),
+        (
+            " missing = warn , faster=fail ",
+            ((Status.MISSING, Outcome.WARN), (Status.FASTER, Outcome.FAIL)),
+        ),
+        (
+            "missing=warn,missing=pass",
+            ((Status.MISSING, Outcome.WARN), (Status.MISSING, Outcome.PASS)),
+        ),
     ],
 )
-def test_nothing_stands_for_a_gpu_that_was_asked_for(
-    pytester: pytest.Pytester, arguments: tuple[str, ...], usable: DeviceChoice
+def test_policy_lists_verdicts_with_their_outcomes(
+    text: str, entries: tuple[tuple[Status, Outcome], ...]
 ) -> None:
-    assert settings(pytester, *arguments).usable_device is usable
+    assert parse("policy", text) == entries
 
 
-def test_seed_and_number_of_the_schedules_come_from_two_options(
-    pytester: pytest.Pytester,
-) -> None:
-    found = settings(pytester, "--rmsperf-emulated-seed=7", "--rmsperf-emulated-schedules=2")
-
-    assert found.schedules == Schedules(first_seed=7, count=2)
-
-
-def test_device_cuda_requires_a_gpu(pytester: pytest.Pytester) -> None:
-    assert settings(pytester, "--rmsperf-device=cuda").require_gpu
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("outcome", Outcome)
+def test_policy_knows_every_verdict_and_every_outcome(status: Status, outcome: Outcome) -> None:
+    assert parse_policy(f"{status.value}={outcome.value}") == ((status, outcome),)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "on"), [((), False), (("--rmsperf",), True), (("--rmsperf-save",), True)]
+    ("text", "entry"),
+    [
+        ("missing", "missing"),
+        ("missing=", "missing="),
+        ("=warn", "=warn"),
+        ("missing=warn,", ""),
+        ("missing=warn,slow=fail", "slow=fail"),
+        ("missing=ignore", "missing=ignore"),
+        ("missing:warn", "missing:warn"),
+        ("Missing=warn", "Missing=warn"),
+        ("missing=warn=fail", "missing=warn=fail"),
+    ],
+)
+def test_policy_names_the_entry_that_it_cannot_read_and_the_words_it_knows(
+    text: str, entry: str
+) -> None:
+    assert refusal("policy", text) == (
+        f"{entry!r} is not VERDICT=OUTCOME; verdicts are unchanged, faster, slower, inconclusive, "
+        "missing, incomparable, invalid, stale; outcomes are fail, warn, pass"
+    )
+
+
+# ---- the command line ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "on"),
+    [
+        ((), False),
+        (("--rmsperf",), True),
+        (("--rmsperf-save",), True),
+        (("--rmsperf-calibrate",), True),
+        (("--rmsperf-selftest",), True),
+        (("--rmsperf-rename=a=b",), True),
+        (("--rmsperf-against=HEAD",), True),
+        (("--rmsperf-against=",), True),
+        (("--rmsperf-threshold=2",), False),
+    ],
+    ids=str,
 )
 def test_gate_is_on_only_where_it_was_asked_for(
     pytester: pytest.Pytester, arguments: tuple[str, ...], *, on: bool
@@ -145,39 +239,38 @@ def test_gate_is_on_only_where_it_was_asked_for(
     assert gate_is_on(pytester.parseconfig(*arguments)) is on
 
 
-def test_baselines_are_below_the_root_and_json_below_the_folder_of_the_call(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+def test_every_action_can_be_asked_for(pytester: pytest.Pytester) -> None:
+    config = pytester.parseconfig()
+
+    assert not any(config.getoption(one) for one in ACTIONS)
+
+
+def test_flags_are_listed_as_they_were_given_and_without_values(
+    pytester: pytest.Pytester,
 ) -> None:
-    folder = pytester.mkdir("sub")
-    monkeypatch.chdir(folder)
+    config = pytester.parseconfig("--rmsperf-threshold=2", "--rmsperf-accept-slower")
 
-    found = settings(pytester, "--rmsperf-baselines=stored", "--rmsperf-json=run.json")
-
-    assert (found.baselines, found.json) == (pytester.path / "stored", folder / "run.json")
+    assert given_on_command_line(config) == ["--rmsperf-threshold", "--rmsperf-accept-slower"]
 
 
-def test_absolute_paths_stay_as_they_are(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    found = settings(pytester, f"--rmsperf-baselines={tmp_path}", f"--rmsperf-json={tmp_path}/a")
+def test_flags_that_only_the_ini_file_gives_are_not_listed(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nrmsperf_threshold = 2\n")
 
-    assert (found.baselines, found.json) == (tmp_path, tmp_path / "a")
-
-
-def test_every_option_has_a_setting(pytester: pytest.Pytester) -> None:
-    names = {one.name for one in fields(settings(pytester))}
-
-    assert {field_of(one.word) for one in OPTIONS} == names - {"save"}
+    assert given_on_command_line(pytester.parseconfig()) == []
 
 
 def test_help_gives_the_default_of_every_ini_key(pytester: pytest.Pytester) -> None:
-    text = pytester.runpytest_inprocess("--help").stdout.str()
+    text = " ".join(pytester.runpytest_inprocess("--help").stdout.str().split())
 
-    assert all(f"(default: {one.default})" in " ".join(text.split()) for one in OPTIONS)
+    assert all(f"{one.help} (default: {one.default})" in text for one in OPTIONS)
 
 
-def test_description_gives_what_decides_a_verdict(pytester: pytest.Pytester) -> None:
-    found = settings(pytester, "--rmsperf-threshold=1.5")
+def test_no_option_has_a_name_without_the_prefix() -> None:
+    assert {one.flag[:10] for one in OPTIONS} == {"--rmsperf-"}
 
-    assert found.describe() == (
-        f"baselines {pytester.path / 'baselines'}, 3 sessions x 15 samples, thresholds 1.5 % "
-        "device time and 25 % host completion, deadline 30 s"
-    )
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: str(one.word))
+def test_default_is_a_value_that_could_be_typed(option: object) -> None:
+    default, parse_default = (getattr(option, name) for name in ("default", "parse"))
+
+    assert default is None or parse_default(default) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rmsperf.checks import EmulatedMachine, Machine
 from pytest_rmsperf.emulation import Schedules
-from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState, Tenant
 from pytest_rmsperf.report.header import header
 
 H100 = DeviceIdentity("NVIDIA H100 80GB HBM3", 132, "9.0", 81_559)
@@ -56,3 +56,22 @@ def test_compiler_and_settings_have_lines_of_their_own() -> None:
         "rmsperf compiler: nvrtc 13.0.88, cccl 3.0",
         "rmsperf: as they are",
     ]
+
+
+def test_processes_of_others_on_the_device_are_named() -> None:
+    state = DeviceState(other_processes=(Tenant(4711, "train.py", 96), Tenant(4712)))
+    device = DeviceRecord(H100, "GPU-1", "13.0", state)
+
+    assert header(Machine(device, None), arch="sm_90", settings="as they are")[3:] == [
+        (
+            "rmsperf WARNING: others are on the device: train.py (pid 4711, 96 % of the SMs' "
+            "time), a process whose name is hidden (pid 4712)"
+        )
+    ]
+
+
+def test_a_listed_process_that_may_be_ours_is_no_other() -> None:
+    state = DeviceState(other_processes=(Tenant(3_000_000),), ours_unlisted=True)
+    device = DeviceRecord(H100, "GPU-1", "13.0", state)
+
+    assert header(Machine(device, None), arch="sm_90", settings="as they are")[3:] == []

@@ -10,17 +10,26 @@ from _pytest.mark.expression import Expression
 
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.measurement import Measurement, Resources
+from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import (
     headline,
     microseconds,
+    odd_sessions,
     percent,
     selector,
     verdict_message,
 )
-from pytest_rmsperf.verdict import Status, Thresholds, Verdict, judge
+from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]
+
+CASE_ID = "softmax/online-graph/16x1024"
+THRESHOLDS = Thresholds(Limit(0.03, 50), Limit(0.25, 1000))
+PAIRED = Thresholds(Limit(0.0025, 15), Limit(0.05, 500))
+THREE = (8230, 8230, 8230)
+SLOW = (9050, 9050, 9050)
 
 COSTS = Resources(40, 1024, 16384, 0, 8, 32)
 CASE_IDS = [case.id for case in OPERATOR.cases()]
@@ -29,6 +38,29 @@ ACCEPT = 'pytest --rmsperf-save -k "softmax/online-graph/16x1024"'
 
 def lines_of(verdict: Verdict) -> list[str]:
     return verdict_message(verdict).splitlines()
+
+
+def judge_one(
+    current: Measurement | None, baseline: Measurement | None, *more: Measurement
+) -> Verdict:
+    """Judge one round, or two, against a baseline."""
+    rounds = [Round(one) for one in (current, *more) if one is not None]
+    return judge(CASE_ID, rounds, baseline, THRESHOLDS)
+
+
+def with_status(measured: Measured, status: Status, *, is_paired: bool = False) -> Verdict:
+    """A verdict without figures that were weighed."""
+    one = measured()
+    return Verdict(CASE_ID, status, "a reason", one, one, THRESHOLDS, is_paired=is_paired)
+
+
+def paired(
+    current: Measurement, other: Measurement, share: float = 0.0111, *, rounds: int = 2
+) -> Verdict:
+    """Judge a change of device time by this share in every session of so many rounds."""
+    pairs = ((share, 0.0),) * len(current.sessions)
+    twin = replace(other, case_id=f"{CASE_ID}@5e6f7a8")
+    return judge_paired(CASE_ID, [Round(current, pairs)] * rounds, twin, PAIRED, missing="")
 
 
 @pytest.mark.parametrize(
@@ -50,14 +82,14 @@ def test_a_change_is_a_signed_percentage(change: float | None, text: str) -> Non
 
 
 def test_a_slower_device_time_is_the_first_thing_said(judged: Judged) -> None:
-    assert headline(judged((8230,), (9050,))) == (
+    assert headline(judged(THREE, SLOW)) == (
         "slower by 10.0 % (device time): device time 8.23 -> 9.05 us, "
         "host completion 20.00 -> 20.00 us (limit +3.0 %)"
     )
 
 
 def test_a_slower_host_completion_is_told_with_its_own_change_and_limit(judged: Judged) -> None:
-    verdict = judged((8230,), (8230,), host=((20_000,), (30_000,)))
+    verdict = judged(THREE, THREE, host=((20_000,) * 3, (30_000,) * 3))
 
     assert headline(verdict) == (
         "slower by 50.0 % (host completion): device time 8.23 -> 8.23 us, "
@@ -66,14 +98,28 @@ def test_a_slower_host_completion_is_told_with_its_own_change_and_limit(judged: 
 
 
 def test_faster_is_told_without_a_sign(judged: Judged) -> None:
-    assert headline(judged((10_000,), (8000,))).startswith("faster by 20.0 % (device time): ")
+    assert headline(judged((10_000,) * 3, (8000,) * 3)).startswith(
+        "faster by 20.0 % (device time): "
+    )
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.SLOWER, Status.FASTER}))
 def test_any_other_verdict_is_followed_by_its_reason(measured: Measured, status: Status) -> None:
-    verdict = Verdict("case", status, "a reason", measured(), measured(), Thresholds())
+    assert headline(with_status(measured, status)) == f"{status.value}: a reason"
 
-    assert headline(verdict) == f"{status.value}: a reason"
+
+def test_a_paired_change_is_told_to_a_hundredth_of_a_percent(measured: Measured) -> None:
+    text = headline(paired(measured((8093,) * 3), measured((8000,) * 3)))
+
+    assert text.startswith("slower by 1.11 % (device time): device time 8.00 -> 8.09 us, ")
+    assert text.endswith("(limit +0.25 %)")
+
+
+def test_a_change_near_its_limit_is_said_to_be_near(judged: Judged) -> None:
+    near, far = (headline(judged((10_000,) * 3, (after,) * 3)) for after in (10_280, 10_260))
+
+    assert near == "unchanged: within the threshold, near its limit"
+    assert far == "unchanged: within the threshold"
 
 
 # ---- the whole message -----------------------------------------------------------------------
@@ -83,7 +129,7 @@ def test_a_message_is_verdict_evidence_remedy(measured: Measured) -> None:
     baseline = measured((8190, 8230, 8350), resources=replace(COSTS, registers_per_thread=32))
     current = measured((9010, 9050, 9120), copy_ns=7014, resources=COSTS)
 
-    assert lines_of(judge(baseline.case_id, current, baseline, Thresholds())) == [
+    assert lines_of(judge_one(current, baseline, current)) == [
         (
             "slower by 10.0 % (device time): device time 8.23 -> 9.05 us, "
             "host completion 13.70 -> 13.70 us (limit +3.0 %)"
@@ -93,34 +139,38 @@ def test_a_message_is_verdict_evidence_remedy(measured: Measured) -> None:
             "commit 1a2b3c4"
         ),
         (
-            "  current    9.05 us [9.01 .. 9.12] device, 3 sessions, 2026-11-30, driver 580.159, "
-            "commit 1a2b3c4; the copy probe moved by +0.2 %"
+            "  current    9.05 us [9.01 .. 9.12] device, 6 sessions, 2026-11-30, driver 580.159, "
+            "commit 1a2b3c4, the last 3 to confirm; the copy probe moved by +0.2 %"
         ),
         "  because    registers per thread 32 -> 40",
         f"accept it with: {ACCEPT}",
     ]
 
 
-@pytest.mark.parametrize(
-    ("status", "remedy"),
-    [
-        (Status.SLOWER, f"accept it with: {ACCEPT}"),
-        (Status.FASTER, f"accept it with: {ACCEPT}"),
-        (Status.MISSING, f"create it with: {ACCEPT}"),
-        (Status.INCOMPARABLE, f"measure a new baseline with: {ACCEPT}"),
-        (Status.INVALID, "measure again with: pytest --rmsperf --lf"),
-        (Status.UNCHANGED, "nothing to do"),
-        (Status.INCONCLUSIVE, "nothing to do"),
-    ],
-)
-def test_the_last_line_is_the_remedy(measured: Measured, status: Status, remedy: str) -> None:
-    one = measured()
+def test_a_message_on_one_round_speaks_of_no_confirmation(judged: Judged) -> None:
+    assert "to confirm" not in verdict_message(judged(THREE, SLOW))
 
-    assert lines_of(Verdict(one.case_id, status, "", one, one, Thresholds()))[-1] == remedy
+
+def test_a_message_on_two_builds_names_the_other_commit_and_no_probes(measured: Measured) -> None:
+    lines = lines_of(paired(measured((8093,) * 3), measured((8000,) * 3)))
+
+    assert lines[1].startswith("  against    8.00 us [8.00 .. 8.00] device, 3 sessions, ")
+    assert lines[1].endswith(", commit 5e6f7a8")
+    assert lines[2].endswith(", commit 1a2b3c4, the last 3 to confirm")
+
+
+def test_a_dirty_tree_is_no_dirt_of_the_other_commit(measured: Measured) -> None:
+    one = measured((8093,) * 3)
+    dirty = replace(one.run.provenance, dirty=True)
+    one = replace(one, run=replace(one.run, provenance=dirty))
+
+    against, current = lines_of(paired(one, one))[1:3]
+
+    assert ("with changes" in against, "with changes" in current) == (False, True)
 
 
 def test_a_missing_baseline_names_the_devices_that_have_one(measured: Measured) -> None:
-    verdict = judge("softmax/online-graph/16x1024", measured(), None, Thresholds())
+    verdict = judge_one(measured(), None)
 
     text = verdict_message(verdict, stored_on=("nvidia-h100-80gb", "nvidia-l4"))
 
@@ -128,18 +178,29 @@ def test_a_missing_baseline_names_the_devices_that_have_one(measured: Measured) 
 
 
 def test_other_devices_are_not_named_where_a_baseline_was_compared(judged: Judged) -> None:
-    assert "stored" not in verdict_message(judged((8000,), (9000,)), stored_on=("nvidia-l4",))
+    assert "stored" not in verdict_message(judged(THREE, SLOW), stored_on=("nvidia-l4",))
+
+
+def test_other_devices_are_of_no_use_to_two_builds(measured: Measured) -> None:
+    verdict = judge_paired(
+        CASE_ID, [Round(measured())], None, PAIRED, missing="1a2b3c4 has no variant online"
+    )
+
+    lines = verdict_message(verdict, stored_on=("nvidia-l4",)).splitlines()
+
+    assert lines[0] == "missing: 1a2b3c4 has no variant online"
+    assert lines[2:] == ["compare with a commit that has it: pytest --rmsperf-against=REF"]
 
 
 def test_no_samples_at_all_still_make_a_message() -> None:
-    assert lines_of(judge("softmax/online-graph/16x1024", None, None, Thresholds())) == [
+    assert lines_of(judge_one(None, None)) == [
         "invalid: no samples",
         "measure again with: pytest --rmsperf --lf",
     ]
 
 
 def test_a_measurement_without_sessions_still_makes_a_message(measured: Measured) -> None:
-    verdict = judge("softmax/online-graph/16x1024", measured(()), measured(), Thresholds())
+    verdict = judge_one(measured(()), measured())
 
     assert lines_of(verdict)[0] == "invalid: no samples"
 
@@ -148,7 +209,7 @@ def test_published_figures_are_shown_as_host_completion(measured: Measured) -> N
     published = measured((None,), completion_ns=(18_600,))
     published = replace(published, run=replace(published.run, source="published", driver=None))
 
-    shown = lines_of(judge(published.case_id, measured(), published, Thresholds()))[1]
+    shown = lines_of(judge_one(measured(), published))[1]
 
     assert shown.startswith("  baseline   18.60 us [18.60 .. 18.60] host, 1 session, ")
 
@@ -168,55 +229,16 @@ def test_the_code_of_a_baseline_is_shown(
     provenance = replace(old.run.provenance, commit=commit, dirty=dirty)
     old = replace(old, run=replace(old.run, provenance=provenance))
 
-    assert lines_of(judge(old.case_id, measured(), old, Thresholds()))[1].endswith(shown)
+    assert lines_of(judge_one(measured(), old))[1].endswith(shown)
 
 
 def test_a_change_of_driver_is_seen_in_the_evidence(measured: Measured) -> None:
     old = measured((8000,))
     old = replace(old, run=replace(old.run, driver="550.54"))
 
-    baseline, current = lines_of(judge(old.case_id, measured((9000,)), old, Thresholds()))[1:3]
+    baseline, current = lines_of(judge_one(measured((9000,)), old))[1:3]
 
     assert ("driver 550.54" in baseline, "driver 580.159" in current) == (True, True)
-
-
-# ---- because ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "because"),
-    [
-        (COSTS, "the kernel's resources are the same"),
-        (replace(COSTS, static_smem_bytes=0), "static shared bytes 0 -> 1024"),
-        (replace(COSTS, dynamic_smem_bytes=0), "dynamic shared bytes 0 -> 16384"),
-        (replace(COSTS, local_bytes=8), "local bytes 8 -> 0"),
-        (
-            replace(COSTS, registers_per_thread=32, blocks_per_sm=4),
-            "registers per thread 32 -> 40, blocks per SM 4 -> 8",
-        ),
-    ],
-)
-def test_a_change_is_explained_by_what_the_kernel_costs(
-    measured: Measured, before: Resources, because: str
-) -> None:
-    old, new = measured((8000,), resources=before), measured((9000,), resources=COSTS)
-
-    assert f"  because    {because}" in lines_of(judge("a/b", new, old, Thresholds()))
-
-
-@pytest.mark.parametrize(("before", "after"), [(None, COSTS), (COSTS, None)])
-def test_costs_known_on_one_side_explain_nothing(
-    measured: Measured, before: Resources | None, after: Resources | None
-) -> None:
-    old, new = measured((8000,), resources=before), measured((9000,), resources=after)
-
-    assert "because" not in verdict_message(judge("a/b", new, old, Thresholds()))
-
-
-def test_what_did_not_change_needs_no_explanation(measured: Measured) -> None:
-    old, new = measured(resources=replace(COSTS, local_bytes=8)), measured(resources=COSTS)
-
-    assert "because" not in verdict_message(judge("a/b", new, old, Thresholds()))
 
 
 # ---- the selector ----------------------------------------------------------------------------
@@ -243,3 +265,31 @@ def test_the_remedy_is_one_word_of_the_language_of_k(case_id: str) -> None:
 
 def test_the_remedy_does_not_select_a_variant_whose_name_ends_alike() -> None:
     assert selector("softmax/row-graph/1x4") not in "test_latency[softmax/long_row-graph/1x4]"
+
+
+# ---- sessions in another state -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        ((8230, 8240, 8220), ""),
+        ((8230, 4940, 8220), "session 2 of 3 (device time 4.94 us)"),
+    ],
+)
+def test_session_far_off_the_others_is_named_with_its_time(
+    measured: Measured, after: tuple[int, ...], text: str
+) -> None:
+    verdict = judge_one(measured(after), measured(THREE))
+
+    assert (verdict.status, odd_sessions(verdict)) == (Status.UNCHANGED, text)
+
+
+def test_session_far_off_the_others_stands_below_the_evidence(measured: Measured) -> None:
+    lines = lines_of(judge_one(measured((9050, 9060, 20_000)), measured(THREE)))
+
+    assert lines[3] == "  apart      session 3 of 3 (device time 20.00 us)"
+
+
+def test_verdict_without_samples_names_no_session() -> None:
+    assert odd_sessions(judge_one(None, None)) == ""

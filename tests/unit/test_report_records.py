@@ -29,7 +29,7 @@ def sound(residency: Callable[..., Residency], judged: Callable[..., Verdict]) -
         residency=residency(4, KernelLaunch("row", 8, 256, ())),
         numerics=RIGHT,
     )
-    return CaseReport(checked, None, judged((8000,), (8000,)), None, None, None)
+    return CaseReport(checked, None, judged((8000,) * 3, (8000,) * 3), None, None, None)
 
 
 def failed_at(report: CaseReport, stage: Stage) -> CaseReport:

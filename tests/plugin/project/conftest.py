@@ -20,10 +20,12 @@ from pytest_rmsperf.checks import (
     Machine,
     SessionResult,
     Stage,
+    TimedSession,
+    Turn,
 )
 from pytest_rmsperf.emulation import Emulation
 from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecord, DeviceState
-from pytest_rmsperf.measurement import Protocol
+from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule, check_residency
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.settings import Settings
@@ -103,10 +105,18 @@ class ScriptedInstrument:
         lost = {
             case.id: Failure(Stage.TIME, message, fatal=True)
             for case in cases
-            if (message := self._entry("lost", case.id, ""))
+            if (message := self._lost(case.id))
         }
         sound = [case.id for case in cases if case.id not in lost]
-        return SessionResult({one: self._samples(one, protocol) for one in sound}, lost)
+        state = DeviceState(driver="580.159", sm_mhz=1980, max_sm_mhz=1980, other_processes=())
+        timed = TimedSession(
+            samples={one: self._samples(one, protocol) for one in sound},
+            order=tuple(sound),
+            turns=tuple(Turn(0, backwards=bool(block % 2)) for block in range(protocol.blocks)),
+            during=(state,) * protocol.blocks,
+        )
+        before = replace(state, sm_mhz=345, utilization_percent=0)
+        return SessionResult(timed, lost, before=before, after=state)
 
     def launch(self, case: Case, problem: Problem, inputs: Arrays) -> Arrays:
         self._note(f"launch {case.id} on {problem.label}")
@@ -117,10 +127,21 @@ class ScriptedInstrument:
 
     def _samples(self, case_id: str, protocol: Protocol) -> Samples:
         usual_ns = {"probe/null": 1000, "probe/copy": 7000}.get(case_id.partition("-")[0], 8000)
-        device_ns = self._entry("device_ns", case_id, usual_ns) + self._session
-        completion_ns = self._entry("completion_ns", case_id, usual_ns + 5000) + self._session
+        device_ns = self._now("device_ns", case_id, usual_ns) + self._session % 3
+        completion_ns = self._now("completion_ns", case_id, usual_ns + 5000) + self._session % 3
         completions = protocol.blocks * protocol.completions_per_block
         return Samples(case_id, 120, (device_ns,) * protocol.blocks, (completion_ns,) * completions)
+
+    def _lost(self, case_id: str) -> str:
+        found: str | list[str] = self._entry("lost", case_id, "")
+        return found if isinstance(found, str) else found[min(self._session, len(found)) - 1]
+
+    def _now(self, table: str, case_id: str, default: int) -> int:
+        """Return an entry that may be a list with one value per session; the last one stays."""
+        found: int | list[int] = self._entry(table, case_id, default)
+        if isinstance(found, int):
+            return found
+        return found[min(self._session, len(found)) - 1]
 
     def _numerics(self, problem: Problem) -> Numerics | None:
         machine = self.machine()

@@ -1,0 +1,106 @@
+"""From a campaign to the verdicts on its cases and orderings, and to what a second round is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_rmsperf.against import OtherBuild
+from pytest_rmsperf.assembly import Assembler
+from pytest_rmsperf.campaign import Campaign, Selection
+from pytest_rmsperf.cases import Case
+from pytest_rmsperf.environment import Provenance
+from pytest_rmsperf.measurement import Measurement
+from pytest_rmsperf.ordering import Ordered, Ordering, judge_ordering, session_ratio
+from pytest_rmsperf.protocol import Protocol
+from pytest_rmsperf.thresholds import Thresholds
+from pytest_rmsperf.verdict import Verdict, judge, judge_paired
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The verdicts by case id, and the orderings by theirs."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    ordered: dict[str, Ordered] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What cases are held against: stored figures, or another build, and thresholds by case id."""
+
+    selection: Selection
+    protocol: Protocol
+    provenance: Provenance
+    thresholds: Mapping[str, Thresholds]
+    baselines: Mapping[str, Measurement]
+    other: OtherBuild | None = None
+    orderings: Sequence[Ordering] = ()
+
+    def judge(self, campaign: Campaign) -> Findings:
+        """Judge every case whose latency is asked for and every ordering; no device, no verdict."""
+        if campaign.machine.device is None:
+            return Findings()
+        sound = [
+            one
+            for one in self.selection.cases
+            if one.id in self.selection.with_latency and one.id not in campaign.failures
+        ]
+        assembler = self.assembler(campaign)
+        return Findings(
+            {one.id: self._verdict(one, campaign, assembler) for one in sound},
+            {one.id: found for one in self.orderings if (found := _ordered(one, campaign))},
+        )
+
+    def assembler(self, campaign: Campaign) -> Assembler:
+        """Return what makes measurements of this campaign's sessions."""
+        return Assembler(campaign, self.protocol, self.provenance)
+
+    def unsettled(self, findings: Findings) -> tuple[tuple[Case, ...], int]:
+        """Return the cases that a second round would settle, and of how many sessions."""
+        more = {one.case_id: one.more_sessions for one in findings.verdicts.values()}
+        for one in findings.ordered.values():
+            for case in (one.ordering.fast, one.ordering.slow):
+                more[case.id] = max(more.get(case.id, 0), one.more_sessions)
+        cases = tuple(one for one in self.selection.cases if more.get(one.id))
+        return cases, max(more.values(), default=0)
+
+    def _verdict(self, case: Case, campaign: Campaign, assembler: Assembler) -> Verdict:
+        thresholds = self.thresholds[case.id]
+        if self.other is None:
+            baseline = self.baselines.get(case.id)
+            return judge(case.id, assembler.rounds(case), baseline, thresholds)
+        other, why = self._other(case, campaign)
+        theirs = assembler.measurement(other) if other is not None else None
+        rounds = assembler.rounds(case, other)
+        return judge_paired(case.id, rounds, theirs, thresholds, missing=why)
+
+    def _other(self, case: Case, campaign: Campaign) -> tuple[Case | None, str]:
+        """Return the case of the other build, or why there is none to compare with."""
+        assert self.other is not None
+        other = self.other.cases.get(case.id)
+        if other is None:
+            return None, self.other.missing.get(case.id, f"{self.other.commit} has no such case")
+        failure = campaign.failures.get(other.id)
+        if failure is None:
+            return other, ""
+        return None, f"the one of {other.origin} fails here: {failure.message.splitlines()[0]}"
+
+
+def _ordered(ordering: Ordering, campaign: Campaign) -> Ordered | None:
+    """Judge an ordering by the sessions that timed both of its cases; None when there are none.
+
+    One of whose cases failed, be it in the last session, has no answer either.
+    """
+    if {ordering.fast.id, ordering.slow.id} & campaign.failures.keys():
+        return None
+    rounds = [
+        [
+            session_ratio(ordering, one.samples[ordering.fast.id], one.samples[ordering.slow.id])
+            for one in sessions
+            if ordering.fast.id in one.samples and ordering.slow.id in one.samples
+        ]
+        for sessions in campaign.rounds
+    ]
+    first, *others = [one for one in rounds if one] or [[]]
+    return judge_ordering(ordering, first, others[0] if others else ()) if first else None

@@ -1,0 +1,127 @@
+"""The end of a run: the table, and below it what must not be overlooked, the account last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pytest_rmsperf.accounting import Account
+from pytest_rmsperf.assembly import resources_of
+from pytest_rmsperf.inquiry import Results
+from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.report.messages import (
+    headline,
+    odd_sessions,
+    percent,
+    remedy,
+    resource_differences,
+)
+from pytest_rmsperf.report.records import CaseReport
+from pytest_rmsperf.report.terminal import numerics_line, row, table, unclaimed
+from pytest_rmsperf.settings import Settings
+from pytest_rmsperf.verdict import Verdict
+
+MOST_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Everything the end of a run tells of."""
+
+    reports: tuple[CaseReport, ...]
+    results: Results | None
+    account: Account
+    settings: Settings
+    stored: tuple[str, ...]
+    refused: str | None
+    complaint: str | None
+
+    def lines(self) -> list[str]:
+        """Return the lines in order; the account ends them, but for a complaint."""
+        numerics = numerics_line(self.reports)
+        lines = table(row(one) for one in self.reports) if self.reports else []
+        lines += [numerics] if numerics else []
+        lines += [*self._machine(), *self._cases(), *self._orderings(), *self._other_build()]
+        lines += [*self.stored, *([self.refused] if self.refused else []), self.account.line]
+        return [*lines, self.complaint] if self.complaint not in (None, self.refused) else lines
+
+    def _verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(one.verdict for one in self.reports if one.verdict is not None)
+
+    def _machine(self) -> Iterator[str]:
+        """Tell of what was measured again, and of clocks that somebody holds."""
+        if self.results is None:
+            return
+        again = self.results.campaign.set_aside
+        if again:
+            why = again[0].unfit or next(iter(again[0].drifting.values()))
+            yield f"measured again: {_count(len(again), 'session')}: {why}"
+        bound = [one.case_id for one in self._verdicts() if _is_host_bound(one)]
+        if bound:
+            yield (
+                f"host-bound (device time is less than half of host completion): "
+                f"{_count(len(bound), 'case')}: {_few(bound)}"
+            )
+
+    def _cases(self) -> Iterator[str]:
+        """Tell of alarms that a second round cleared, and of verdicts that only warn."""
+        if not self.settings.save:  # which takes a second round of everything
+            yield from (_cleared(one) for one in self._verdicts() if one.cleared is not None)
+        apart = [(one.case_id, odd) for one in self._verdicts() if (odd := odd_sessions(one))]
+        yield from (f"apart: {case_id}: {odd}" for case_id, odd in apart[:MOST_LISTED])
+        if apart[MOST_LISTED:]:
+            yield f"and {len(apart) - MOST_LISTED} more cases with a session apart from the others"
+        for case_id, reason in sorted(self.account.waived.items()):
+            yield f"waived: {case_id}: {reason}"
+        if self.settings.save:
+            return
+        yield from unclaimed(self.reports)
+        warned = [one for one in self._verdicts() if self._is_warning(one)]
+        for one in warned[:MOST_LISTED]:
+            yield f"{one.case_id}: {headline(one)}"
+            yield f"  {remedy(one)}"
+        if warned[MOST_LISTED:]:
+            yield f"and {len(warned) - MOST_LISTED} more warnings: see the table"
+
+    def _is_warning(self, verdict: Verdict) -> bool:
+        warns = self.settings.policy.outcome(verdict.status) is Outcome.WARN
+        return warns and verdict.status is not Status.FASTER
+
+    def _orderings(self) -> Iterator[str]:
+        ordered = self.results.findings.ordered.values() if self.results else ()
+        for one in ordered:
+            yield str(one).splitlines()[0]
+
+    def _other_build(self) -> Iterator[str]:
+        """Tell what the other commit has that the tree lacks, and which kernels cost otherwise."""
+        other = self.results.other if self.results else None
+        if other is None:
+            return
+        for one in self.reports:
+            before, after = resources_of(one.other), resources_of(one.checked)
+            if before is not None and after is not None and before != after:
+                changed = ", ".join(resource_differences(before, after))
+                yield f"resources: {one.case_id}: {changed}"
+        if other.gone:
+            cases = _count(len(other.gone), "case")
+            yield f"gone since {other.commit}: {cases}: {_few(other.gone)}"
+
+
+def _is_host_bound(verdict: Verdict) -> bool:
+    return verdict.current is not None and verdict.current.is_host_bound
+
+
+def _cleared(verdict: Verdict) -> str:
+    return (
+        f"cleared: {verdict.case_id}: the first round said {percent(verdict.cleared)}, "
+        f"{_count(verdict.confirming, 'fresh session')} did not bear it out: {headline(verdict)}"
+    )
+
+
+def _few(names: Iterable[str]) -> str:
+    found = list(names)
+    return ", ".join(found[:MOST_LISTED]) + (" ..." if found[MOST_LISTED:] else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
