@@ -1,26 +1,21 @@
-// A delay of the whole block: its first warp works through a chain of dependent additions while the
-// others wait at a barrier.
+// A delay of a block, added where all of its row's blocks have to wait for it.
 //
-// A chain, because a loop on clock64() ends some 40 clocks late or early, as much as the smallest
-// delay wanted here. One warp, because the chains of all eight would compete for the same pipe.
+// A chain of dependent additions, because a loop on clock64() ends some 40 clocks late or early, as
+// much as the smallest delay wanted here.
 #pragma once
 
 #include "common.cuh"
 
-// DELAY_ROUNDS times DELAY_STEPS additions. The rounds keep the chain in a loop of its own, so that
-// no other instruction of the kernel is scheduled into its gaps.
-__device__ inline void delay_block() {
-    static_assert(DELAY_ROUNDS > 0 && DELAY_STEPS > 0, "without a chain the barrier stands alone");
-    if (threadIdx.x < WARP_THREADS) {
-        float link = __uint_as_float(threadIdx.x);
-        // gridDim.y is 1, which the compiler does not know: a single round stays a loop.
+// Called by the warp that has just met the others at a barrier, before it lets its block go on. The
+// code is of one length whatever the number of rounds, so that only the time differs.
+__device__ inline void delay_warp() {
+    float link = __uint_as_float(threadIdx.x);
+    // gridDim.y is 1, which the compiler does not know: it cannot unroll the loop.
 #pragma unroll 1
-        for (unsigned left = DELAY_ROUNDS * gridDim.y; left != 0; --left) {
+    for (unsigned left = DELAY_ROUNDS * gridDim.y; left != 0; --left) {
 #pragma unroll
-            for (int i = 0; i < DELAY_STEPS; ++i) link = __fadd_rn(link, link);
-        }
-        // Never true of sums of what is not negative, but the compiler needs the chain to know.
-        if (link < 0.0f) __trap();
+        for (int i = 0; i < DELAY_STEPS; ++i) link = __fadd_rn(link, link);
     }
-    __syncthreads();
+    // Never true of sums of what is not negative, but the compiler needs the chain to know.
+    if (link < 0.0f) __trap();
 }

@@ -1,7 +1,7 @@
 """Copies of the bundled operator whose kernel is late by a known, small number of clocks.
 
-Every variant is megakernel_row with one and the same frame at its start, a chain of additions and a
-barrier; only the length of the chain differs. So a difference between two variants is the chain.
+Every variant is megakernel_row with a chain of additions behind its first barrier, on the path that
+all blocks of a row wait for; only the number of rounds differs. So a difference is the chain's.
 
 Compile all of them and print what they cost (no GPU needed): python docs/study/delays.py
 """
@@ -23,56 +23,58 @@ PROBLEM = Problem.of(rows=16, columns=131_072)
 ARCH = "sm_90"
 HEADER = Path(__file__).with_name("delay.cuh")
 
-# What the compiler has the issue of one step, and of the end of a round, wait for on sm_90; the
-# loop's own instructions hide behind a chain of at least six steps. A branch taken costs some more.
+# What the compiler has the issue of one step, and of the end of a round, wait for on sm_90. A taken
+# branch costs some more: what a delay really is, is measured.
 CLOCKS_PER_STEP = 4
 CLOCKS_PER_ROUND = 3
-SOUND_STEPS = 8
+STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Delayed:
-    """A variant by the length of its chain: rounds of a loop, and additions in each."""
+    """A variant by the length of its chain: rounds of a loop of STEPS additions."""
 
     name: str
     rounds: int
-    steps: int
     build: int = 0  # read by nobody: another number makes another cubin of the same kernel
 
     @property
     def nominal_clocks(self) -> int:
         """How much later than `sound` it is meant to be; what it really is must be measured."""
-        sound = CLOCKS_PER_STEP * SOUND_STEPS + CLOCKS_PER_ROUND
-        return self.rounds * (CLOCKS_PER_STEP * self.steps + CLOCKS_PER_ROUND) - sound
+        return (self.rounds - 1) * (CLOCKS_PER_STEP * STEPS + CLOCKS_PER_ROUND)
 
     @property
     def constants(self) -> tuple[tuple[str, int], ...]:
         return (
             ("DELAY_ROUNDS", self.rounds),
-            ("DELAY_STEPS", self.steps),
+            ("DELAY_STEPS", STEPS),
             ("DELAY_BUILD", self.build),
         )
 
 
 # Percent of 7.9 us at 1.98 GHz, which are 15642 clocks: the sound kernel on an H200.
 DELAYED = (
-    Delayed("sound", 1, SOUND_STEPS),
-    Delayed("twin", 1, SOUND_STEPS, build=1),
-    Delayed("delay_0_25", 1, 18),
-    Delayed("delay_0_5", 1, 28),
-    Delayed("delay_1", 1, 47),
-    Delayed("delay_2", 2, 43),
-    Delayed("delay_3", 3, 41),
-    Delayed("delay_5", 5, 40),
-    Delayed("delay_10", 10, 39),
+    Delayed("sound", 1),
+    Delayed("twin", 1, build=1),
+    Delayed("delay_0_25", 2),
+    Delayed("delay_0_5", 3),
+    Delayed("delay_1", 5),
+    Delayed("delay_1_5", 7),
+    Delayed("delay_2", 9),
+    Delayed("delay_3", 13),
+    Delayed("delay_5", 21),
+    Delayed("delay_10", 41),
 )
 
 # (old, new) in megakernel_row.cu; each old text stands there once.
 PLANTED = (
     ('#include "retained_tile.cuh"\n', '#include "delay.cuh"\n#include "retained_tile.cuh"\n'),
     (
-        "    float* tile = reinterpret_cast<float*>(tile_memory);\n",
-        "    float* tile = reinterpret_cast<float*>(tile_memory);\n    delay_block();\n",
+        "    if (threadIdx.x < WARP_THREADS) row_barrier(barrier, 0);\n",
+        (
+            "    if (threadIdx.x < WARP_THREADS) {\n        row_barrier(barrier, 0);\n"
+            "        delay_warp();\n    }\n"
+        ),
     ),
 )
 
