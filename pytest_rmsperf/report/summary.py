@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from pytest_rmsperf.accounting import Account
 from pytest_rmsperf.assembly import resources_of
+from pytest_rmsperf.health import conditions_of
 from pytest_rmsperf.inquiry import Results
 from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.report.conditions import clocks_line
 from pytest_rmsperf.report.messages import (
     headline,
     odd_sessions,
@@ -49,9 +51,12 @@ class Summary:
         return tuple(one.verdict for one in self.reports if one.verdict is not None)
 
     def _machine(self) -> Iterator[str]:
-        """Tell of what was measured again, and of clocks that somebody holds."""
+        """Tell of the clocks, of what was measured again, and of what the host decides."""
         if self.results is None:
             return
+        clocks = clocks_line([conditions_of(one) for one in self.results.campaign.sessions])
+        if clocks is not None:
+            yield clocks
         again = self.results.campaign.set_aside
         if again:
             why = again[0].unfit or next(iter(again[0].drifting.values()))

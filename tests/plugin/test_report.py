@@ -100,7 +100,7 @@ def test_cases_that_wait_for_the_host_are_named(project: Project) -> None:
 
 def test_figure_near_its_limit_is_said_to_be_near(project: Project) -> None:
     project.save()
-    project.script(device_ns={CASE: 8076})
+    project.script(device_ns={CASE: 8060})
 
     result = project.check("--rmsperf-policy=unchanged=warn")
 

@@ -86,7 +86,7 @@ def test_header_gives_device_compiler_and_settings(project: Project) -> None:
             "rmsperf compiler: nvrtc 13.0.88",
             (
                 "rmsperf: baselines *baselines, 3 sessions x 15 samples, warm cache, thresholds "
-                "1 % device time (at least 0.05 us) and 25 % host completion, deadline 30 s"
+                "0.8 % device time (at least 0.05 us) and 25 % host completion, deadline 30 s"
             ),
         ]
     )

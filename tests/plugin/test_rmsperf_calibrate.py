@@ -59,5 +59,5 @@ def test_threshold_below_the_noise_is_warned_of(project: Project) -> None:
     result = project.run("--rmsperf-calibrate")
 
     result.stdout.fnmatch_lines(
-        ["WARNING: threshold 1 % of device time lies below the noise floor of * of scale_rows/*"]
+        ["WARNING: threshold 0.8 % of device time lies below the noise floor of * of scale_rows/*"]
     )

@@ -105,7 +105,7 @@ def test_message_gives_verdict_evidence_and_remedy(project: Project) -> None:
 
     result.stdout.fnmatch_lines(
         [
-            "slower by 10.0 % (device time): device time 8.00 -> 8.80 us, *(limit +1.0 %)",
+            "slower by 10.0 % (device time): device time 8.00 -> 8.80 us, *(limit +0.8 %)",
             "  baseline   8.00 us [[]8.00 .. 8.00[]] device, 6 sessions, *, driver 580.159, *",
             "  current    8.80 us [[]8.80 .. 8.80[]] device, 6 sessions, *, the last 3 to *",
             "  because    the kernel's resources are the same",

@@ -33,7 +33,7 @@ ORDER = f"""
     baselines verdict health schedule
     against renaming
     report report.messages report.records report.progress report.header
-    report.terminal report.benchmark
+    report.terminal report.benchmark report.conditions
     device device.profiles device.nvml_binding device.toolchain device.build_lock device._clock
     device.compiler_cache device.cubin device.tenants
     device.compiler device.occupancy device.nvml

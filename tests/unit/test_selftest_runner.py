@@ -70,7 +70,7 @@ def test_it_is_green_where_every_verdict_is_right(run: Run) -> None:
             Scripted(blocks=at_two_paces(twin=SLOWER_BY_TURNS)),
             "MISSED 1 of 18: no delay, in a twin (paired)",
         ),
-        (Scripted(drifts=(7, 1.03)), "MISSED 1 of 16: no delay, in a twin (stored)"),
+        (Scripted(drifts=(7, 1.03)), "MISSED 1 of 17: no delay, in a twin (stored)"),
         (
             Scripted(device_ns={**planted_ns(), "delayed_88": 8000}),
             "MISSED 1 of 18: a delay of 88 clocks (paired)",
