@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -11,6 +11,10 @@ from pytest_rmsperf.fixtures import case_of, ordering_of
 
 if TYPE_CHECKING:
     from pytest_rmsperf.questions import Question
+    from pytest_rmsperf.report.records import Finding
+
+# The fixtures whose answer decides of a test.
+FINDINGS = {"rmsperf_residency", "rmsperf_numerics", "rmsperf_ordering", "rmsperf_latency"}
 
 PASSED: pytest.StashKey[bool] = pytest.StashKey()  # of an item: its call came to an end, and well
 
@@ -47,6 +51,15 @@ def note_outcome(item: pytest.Item, report: pytest.TestReport) -> None:
     well = report.passed or is_expected
     if report.when == "call" or is_expected or not well:
         item.stash[PASSED] = well and item.stash.get(PASSED, True)
+
+
+def hold_to_findings(item: pytest.Function) -> None:
+    """Raise what a finding of the gate says against a test that came to a good end without asking.
+
+    A test that forgets `.require()`, or catches what it raises, would be green whatever was found.
+    """
+    for name in sorted(FINDINGS & item.funcargs.keys()):
+        cast("Finding[object]", item.funcargs[name]).require()
 
 
 def question_of(item: pytest.Item) -> Question:

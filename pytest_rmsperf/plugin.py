@@ -15,6 +15,7 @@ import pytest
 from pytest_rmsperf import fixtures, hookspecs, options
 from pytest_rmsperf.collected import (
     asks_latency,
+    hold_to_findings,
     is_marked,
     note_outcome,
     partition,
@@ -144,11 +145,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     try:
-        return (yield)
-    except NotRun as reason:
-        message = absence(pyfuncitem.config, str(reason))
-    except (GateFailure, RmsperfError) as failure:
-        message = str(failure)
+        answer = yield
+        hold_to_findings(pyfuncitem)
+        return answer
+    except (NotRun, GateFailure, RmsperfError) as found:
+        message = told(pyfuncitem.config, found)
     pytest.fail(message, pytrace=False)
 
 
@@ -262,6 +263,11 @@ def write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterable
     reporter.section(title)
     for line in lines:
         reporter.write_line(line)
+
+
+def told(config: pytest.Config, found: Exception) -> str:
+    """Return the message that fails a test, or skip it where nothing is wrong but absent."""
+    return absence(config, str(found)) if isinstance(found, NotRun) else str(found)
 
 
 def absence(config: pytest.Config, reason: str) -> str:
