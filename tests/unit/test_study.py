@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -18,10 +19,9 @@ def power() -> ModuleType:
     """The program that computes them; its neighbours are imported by their own names."""
     sys.path.insert(0, str(STUDY))
     try:
-        import power
+        return import_module("power")
     finally:
         sys.path.remove(str(STUDY))
-    return power
 
 
 @pytest.fixture(scope="module")
