@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from pytest_rmsperf.accounting import MOST_NAMED
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.calibration import noise_of, store_noise, warnings
 from pytest_rmsperf.cases import Case
@@ -29,10 +30,10 @@ def store_results(
     Raises RmsperfError when it is refused as a whole; then nothing is written.
     """
     machine = results.campaign.machine
+    if not results.selection.with_latency:
+        return [f"nothing to save: no selected test asks for a latency: pytest {_option(settings)}"]
     if machine.device is None:
-        if not results.selection.with_latency:
-            return []
-        option = "--rmsperf-save" if settings.save else "--rmsperf-calibrate"
+        option = _option(settings)
         raise RmsperfError(f"{machine.why_not_timed}; run it on the GPU: pytest {option}")
     if settings.calibrate:
         return _calibrate(results, cases, store)
@@ -49,6 +50,29 @@ def store_results(
         if case.id in verdicts and (measured := results.assembler.measurement(case)) is not None
     ]
     return save_baselines(store, candidates, rules, why_unfit_to_store(results.campaign.sessions))
+
+
+def broken_off(settings: Settings) -> str:
+    """Say that a run which was to store something did not come to its end."""
+    return (
+        "NOT SAVED: the run was broken off before its end\n"
+        f"run it again: pytest {_option(settings)}"
+    )
+
+
+def left_as_they_were(unstored: Sequence[str], asked: Collection[str]) -> str | None:
+    """Return the line that turns a run red which was to store cases and left some out, or None."""
+    if not unstored:
+        return None
+    named = ", ".join(unstored[:MOST_NAMED]) + (" ..." if unstored[MOST_NAMED:] else "")
+    return (
+        f"failed: {len(unstored)} of {len(asked)} cases were not saved: {named}; a test of each "
+        "was skipped or not reached: run it, or leave the case out with -k"
+    )
+
+
+def _option(settings: Settings) -> str:
+    return "--rmsperf-save" if settings.save else "--rmsperf-calibrate"
 
 
 def _calibrate(results: Results, cases: Sequence[Case], store: BaselineStore) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rmsperf.acceptance import store_results
+from pytest_rmsperf.acceptance import broken_off, left_as_they_were, store_results
 from pytest_rmsperf.accounting import Account
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Instrument
@@ -82,6 +82,7 @@ class Gate:
         self._stored: list[str] = []  # what was saved or removed, for the end of the run
         self._notes: list[str] = []
         self._refused: str | None = None
+        self._unstored: list[str] = []  # cases that this run was to store, and did not
         self._passed: frozenset[str] = frozenset()
         self._deselected = 0
         self._run_file = RunFile(settings)
@@ -232,7 +233,7 @@ class Gate:
         Stores what this run is to store; a refusal is kept for the summary, and turns it red.
         """
         self._passed, self._deselected = frozenset(passed), deselected
-        if self._results is None or not (self.settings.save or self.settings.calibrate):
+        if self._results is None or not self.settings.stores:
             return
         cases = [one for one in self._results.selection.cases if one.id in self._asked]
         accepted = [one for one in cases if one.id in self._passed]
@@ -243,6 +244,13 @@ class Gate:
             )
         except RmsperfError as error:
             self._refused = f"NOT SAVED: {error}"
+        kept = self._passed | {one.id for one in cases if self._waived(one.id)}
+        self._unstored = sorted(one.id for one in cases if one.id not in kept)
+
+    def abandon(self) -> None:
+        """Take note that the run was broken off: of it nothing is stored."""
+        if self._results is not None and self.settings.stores:
+            self._refused = broken_off(self.settings)
 
     @property
     def account(self) -> Account:
@@ -280,8 +288,10 @@ class Gate:
         saved = self.settings.save and self._stored
         if self.settings.require_gpu and account.asked and not account.compared and not saved:
             return UNANSWERED.format(self.settings.gpu_asked_by)
-        if self.settings.save or self.settings.calibrate or self._results is None:
+        if self._results is None:
             return None
+        if self.settings.stores:
+            return left_as_they_were(self._unstored, account.asked)
         return account.complaint()
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ package is imported.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -195,12 +196,11 @@ def open_gate(config: pytest.Config) -> None:
     """Resolve the settings and put the gate into the stash; a bad setting is a usage error."""
     from pytest_rmsperf.errands import errand_of, instrument_settings
     from pytest_rmsperf.gate import Gate
-    from pytest_rmsperf.report.progress import Progress
-    from pytest_rmsperf.settings import resolve
+    from pytest_rmsperf.settings import refuse_contradictions, resolve
 
-    writer = config.get_terminal_writer()
-    config.stash[PROGRESS] = Progress(writer, live=writer.hasmarkup, width=writer.fullwidth)
+    config.stash[PROGRESS] = progress_of(config)
     with usage_errors():
+        refuse_contradictions(config)
         settings = resolve(config)
         instrument = config.hook.pytest_rmsperf_instrument(
             config=config, settings=instrument_settings(config, settings)
@@ -210,6 +210,16 @@ def open_gate(config: pytest.Config) -> None:
         errand = errand_of(config, settings, instrument)
     if errand is not None:
         config.stash[ERRAND] = errand
+
+
+def progress_of(config: pytest.Config) -> Progress:
+    """Return progress on pytest's terminal, or on stderr where -p no:terminal left none."""
+    from pytest_rmsperf.report.progress import Progress
+
+    if not config.pluginmanager.has_plugin("terminalreporter"):
+        return Progress(sys.stderr, live=False)
+    writer = config.get_terminal_writer()
+    return Progress(writer, live=writer.hasmarkup, width=writer.fullwidth)
 
 
 def refuse_lonely_options(config: pytest.Config) -> None:
@@ -248,7 +258,9 @@ def run_errand(errand: Errand, session: pytest.Session) -> None:
 def settle(gate: Gate, session: pytest.Session, exitstatus: int) -> None:
     """Let the gate store what was accepted, and turn a run red that it has a complaint about."""
     complete = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    if complete and not session.config.option.collectonly:
+    if not complete:
+        gate.abandon()
+    elif not session.config.option.collectonly:
         gate.settle(
             passed_cases(session),
             not_passed=session.testsfailed,

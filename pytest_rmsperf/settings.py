@@ -74,10 +74,14 @@ class Settings:
         return "--rmsperf-device=cuda" if by_device else "--rmsperf-require-gpu"
 
     @property
+    def stores(self) -> bool:
+        """Whether this run is to change baselines."""
+        return self.save or self.calibrate
+
+    @property
     def usable_device(self) -> DeviceChoice:
         """What the work may be done on: where a GPU is asked for, nothing stands in for it."""
-        stores = self.save or self.calibrate
-        needs_gpu = self.require_gpu or stores or self.expect_gpu is not None
+        needs_gpu = self.require_gpu or self.stores or self.expect_gpu is not None
         return DeviceChoice.CUDA if needs_gpu else self.device
 
     @property
@@ -132,6 +136,32 @@ def resolve(config: pytest.Config) -> Settings:
         json=None if json is None else config.invocation_params.dir / json,
         preset=str(found["preset"]),
     )
+
+
+def refuse_contradictions(config: pytest.Config) -> None:
+    """Raise SettingError for options of which one would be left undone in silence.
+
+    What contradicts --rmsperf-against is refused by the settings themselves.
+    """
+    errands = [one for one in ("rename", "selftest") if config.getoption(f"rmsperf_{one}")]
+    others = [one for one in ("save", "calibrate", "against") if config.getoption(f"rmsperf_{one}")]
+    purposes = [*errands, *(one for one in others if errands or one != "against")]
+    if len(purposes) > 1:
+        raise SettingError(
+            f"--rmsperf-{purposes[0]} contradicts --rmsperf-{purposes[1]}: a run is for one of "
+            "them; run one after the other"
+        )
+    if errands and config.option.collectonly:
+        raise SettingError(
+            f"--rmsperf-{errands[0]} contradicts --collect-only: it takes the place of the tests, "
+            "and there is nothing to collect; leave one of them out"
+        )
+    for one in ("accept_slower", "accept_dirty"):
+        if config.getoption(f"rmsperf_{one}") and "save" not in others:
+            raise SettingError(
+                f"--rmsperf-{one.replace('_', '-')} says what may be saved, and this run saves "
+                "nothing; add --rmsperf-save, or leave it out"
+            )
 
 
 def _protocol(found: dict[str, object], *, calibrate: bool) -> Protocol:

@@ -236,3 +236,15 @@ def test_deselected_test_with_a_bad_marker_is_nobodys_concern(project: Project) 
     result = project.run("--rmsperf", "--deselect", "test_own.py")
 
     assert result.ret == pytest.ExitCode.OK
+
+
+def test_run_without_a_terminal_is_as_red_as_one_with_it(project: Project) -> None:
+    project.save()
+    project.script(device_ns={CASE: 9000})
+
+    codes = [
+        project.pytester.runpytest_subprocess("-p", "no:terminal", "--rmsperf", *arguments).ret
+        for arguments in (("-k", CASE), ("-k", "scalar-graph"))
+    ]
+
+    assert codes == [pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK]

@@ -63,3 +63,31 @@ def test_selftest_is_as_red_as_its_table(
     assert result.ret == code
     result.stdout.fnmatch_lines(["*= rmsperf selftest =*", "one row of a table"])
     result.assert_outcomes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (RENAME, "--rmsperf-selftest"),
+        (RENAME, "--rmsperf-save"),
+        (RENAME, "--rmsperf-against=HEAD"),
+        (RENAME, "--collect-only"),
+        ("--rmsperf-selftest", "--rmsperf-calibrate"),
+        ("--rmsperf-selftest", "--rmsperf-against=HEAD"),
+        ("--rmsperf-selftest", "--collect-only"),
+        ("--rmsperf-save", "--rmsperf-calibrate"),
+    ],
+    ids=" ".join,
+)
+def test_run_is_for_one_thing_and_does_nothing_where_two_are_asked_for(
+    project: Project, options: tuple[str, str]
+) -> None:
+    before = project.save()
+    project.calls()
+
+    result = project.run(*options)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    first, second = (one.partition("=")[0] for one in options)
+    result.stderr.fnmatch_lines([f"ERROR: {first} contradicts {second}: *"])
+    assert (project.baseline.read_bytes(), project.calls()) == (before, [])

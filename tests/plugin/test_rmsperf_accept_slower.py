@@ -58,10 +58,14 @@ def test_ini_key_accepts_losses(slower: Project) -> None:
     assert stored_us(slower) == 8.8
 
 
-def test_option_accepts_nothing_in_a_check(slower: Project) -> None:
-    result = slower.check("--rmsperf-accept-slower")
+@pytest.mark.parametrize("option", ["--rmsperf-accept-slower", "--rmsperf-accept-dirty"])
+def test_option_that_could_do_nothing_in_a_check_is_a_usage_error(
+    slower: Project, option: str
+) -> None:
+    result = slower.check(option)
 
-    result.assert_outcomes(passed=3, failed=1, deselected=8)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {option} says what may be saved, *add --rmsperf-save*"])
 
 
 def test_option_without_the_gate_is_a_usage_error(project: Project) -> None:

@@ -173,15 +173,30 @@ def test_case_with_impossible_samples_saves_nothing(project: Project) -> None:
     assert (result.ret, saved_cases(project)) == (pytest.ExitCode.TESTS_FAILED, [])
 
 
-def test_case_whose_test_was_skipped_is_not_saved(project: Project) -> None:
+def test_case_whose_test_was_skipped_is_not_saved_and_that_is_red(project: Project) -> None:
     skips = FAILS_FOR_SCALAR.replace(
         'assert "scalar" not in case.id', '"scalar" in case.id and pytest.skip("not today")'
     )
     project.write("test_own.py", skips)
 
-    project.run("--rmsperf-save")
+    result = project.run("--rmsperf-save")
 
-    assert "scalar-direct" not in saved_cases(project)
+    assert saved_cases(project) == ["vector-direct", "vector-graph"]
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        ["failed: 2 of 4 cases were not saved: scale_rows/scalar-*; a test of each was skipped *"]
+    )
+
+
+def test_waived_case_whose_test_was_skipped_may_be_left_out_of_a_save(project: Project) -> None:
+    waived = FAILS_FOR_SCALAR.replace("rmsperf\n", "rmsperf(waive='later')\n").replace(
+        'assert "scalar" not in case.id', "pytest.skip('later')"
+    )
+    project.write("test_own.py", waived)
+
+    result = project.run("--rmsperf-save", "test_own.py")
+
+    assert (result.ret, saved_cases(project)) == (pytest.ExitCode.OK, [])
 
 
 # ---- interrupted, stopped, without a device, damaged -----------------------------------------
@@ -203,6 +218,9 @@ def test_run_interrupted_after_every_case_passed_saves_nothing(project: Project)
 
     result.assert_outcomes(passed=12)
     assert (result.ret, saved_cases(project)) == (pytest.ExitCode.INTERRUPTED, [])
+    result.stdout.fnmatch_lines(
+        ["NOT SAVED: the run was broken off *", "run it again: pytest --rmsperf-save"]
+    )
 
 
 def test_run_that_stops_at_the_first_failure_saves_no_case_it_did_not_reach(

@@ -58,10 +58,15 @@ def test_what_cannot_be_measured_here_is_refused_with_the_command(
         bench.accept(results, FIRST, **changes)
 
 
-def test_run_that_asked_for_no_latency_stores_nothing_and_is_content(bench: Bench) -> None:
-    results = bench.answer(FakeInstrument(NO_DEVICE), orderings=[ORDERING], save=True)
+@pytest.mark.parametrize("instrument", [FakeInstrument(), FakeInstrument(NO_DEVICE)])
+def test_run_that_asked_for_no_latency_stores_nothing_and_says_so(
+    bench: Bench, instrument: FakeInstrument
+) -> None:
+    results = bench.answer(instrument, orderings=[ORDERING], save=True)
 
-    assert bench.accept(results, save=True) == []
+    assert bench.accept(results, save=True) == [
+        "nothing to save: no selected test asks for a latency: pytest --rmsperf-save"
+    ]
 
 
 def test_calibration_stores_the_noise_beside_the_figures(bench: Bench) -> None:
