@@ -11,6 +11,7 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,12 @@ CHECKED = FIRST + SECOND
 Session = dict[str, Samples]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What record.py wrote: the head of the file, and samples by case id of each session."""
+    """What record.py wrote: the head of the file, and samples by case id of each session.
+
+    Equal to itself alone, so that what is computed of one can be cached.
+    """
 
     head: dict[str, Any]
     cases: tuple[str, ...]
@@ -121,7 +125,7 @@ def judge_pairs(found: Recording, before: str, after: str, checked: Sequence[int
     first, second = (
         Round(
             measurement(found, after, part),
-            tuple(paired_shares(found.sessions[i][after], found.sessions[i][before]) for i in part),
+            tuple(_changes(found, before, after, number) for number in part),
         )
         for part in parts
     )
@@ -146,20 +150,28 @@ RUN = Run(
 
 def measurement(found: Recording, case_id: str, numbers: Sequence[int]) -> Measurement:
     """Reduce sessions of one case to a measurement, as the gate does."""
-    sessions = [found.sessions[number] for number in numbers]
     return Measurement(
         case_id=case_id,
         run=RUN,
         inputs="recorded",
         flags=(),
-        sessions=tuple(_figures(one, case_id) for one in sessions),
+        sessions=tuple(_figures(found, case_id, number) for number in numbers),
         resources=None,
     )
 
 
-def _figures(session: Session, case_id: str) -> SessionFigures:
+# Each session stands in many draws, and quartiles are most of the work.
+@cache
+def _figures(found: Recording, case_id: str, number: int) -> SessionFigures:
+    session = found.sessions[number]
     null, copy = (_probe(session, case_id, name) for name in ("null", "copy"))
     return figures(session[case_id], null=null, copy=copy)
+
+
+@cache
+def _changes(found: Recording, before: str, after: str, number: int) -> tuple[float, float]:
+    session = found.sessions[number]
+    return paired_shares(session[after], session[before])
 
 
 def _probe(session: Session, case_id: str, name: str) -> ProbeFigures | None:
