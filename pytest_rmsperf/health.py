@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import DeviceState, Tenant
+from pytest_rmsperf.host import slow_replay
 from pytest_rmsperf.measurement import Conditions, middle
 from pytest_rmsperf.samples import Samples
 
@@ -100,11 +101,11 @@ def why_unfit_to_store(sessions: Sequence[SessionResult]) -> str | None:
     the device, and what is needed to trust the figures must be known: the driver, whether anything
     else ran, and clocks that are near the highest, locked, or held by the device's own power limit.
     That last is how some parts always run under load, and a limit below the default is refused
-    anyway.
+    anyway. And the host must replay a graph as fast as it launches a kernel.
     """
     if not sessions:
         return "nothing was measured"
-    checks = (_unfit, _unknown, _inhabited, _slow_clocks)
+    checks = (_unfit, _unknown, _inhabited, _slow_clocks, slow_replay)
     found = (check(session) for session in sessions for check in checks)
     return next((text for text in found if text is not None), None)
 

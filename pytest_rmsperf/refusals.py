@@ -42,7 +42,7 @@ def _of_the_run(rules: Rules, unfit: str | None) -> Iterator[str]:
             "mend what failed, or leave it out with -k, then: pytest --rmsperf-save"
         )
     if unfit is not None:
-        yield f"{unfit}\nsave again when the device is idle and cool: pytest --rmsperf-save"
+        yield f"{unfit}\nsave again when the machine is idle and cool: pytest --rmsperf-save"
 
 
 def _of_the_sources(candidates: Sequence[Candidate], rules: Rules) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.accuracy import Precision, Tolerance
-from pytest_rmsperf.cases import Case, InputSet, Operator, Variant
+from pytest_rmsperf.cases import Case, InputSet, Operator, Submission, Variant
 from pytest_rmsperf.launch import Buffer, KernelLaunch, LaunchPlan, Role, buffer, int64
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.resources import Capacity
@@ -114,5 +114,12 @@ BLOCK = Variant("block", Path(__file__).with_name("block.cu"), block_plan)
 
 def probe_of(case: Case, variant: str) -> Case:
     """Return the probe that belongs beside `case`: same submission, and for copy same bytes."""
-    moved = case.operator.traffic_bytes(case.problem) if variant == "copy" else 1
+    if variant == "null":
+        return null_probe(case.submission)
+    moved = case.operator.traffic_bytes(case.problem)
     return Case(OPERATOR, OPERATOR.variant(variant), case.submission, Problem.of(bytes=moved))
+
+
+def null_probe(submission: Submission) -> Case:
+    """Return the kernel that does nothing, submitted in this way."""
+    return Case(OPERATOR, OPERATOR.variant("null"), submission, Problem.of(bytes=1))

@@ -182,3 +182,40 @@ def test_a_device_that_is_meant_to_be_capped_is_judged(saved: Project) -> None:
     result = saved.check("--rmsperf-power-limit=500")
 
     result.stdout.fnmatch_lines(["4 of 4 latencies compared*"])
+
+
+# ---- a host in a bad state ---------------------------------------------------------------------
+
+# Whole sessions on an H200 were like this: graph replay slow, launches and device times as ever.
+SLOW_REPLAY = {"null-graph": 25_000, "graph/16": 32_000}
+
+
+def test_slow_graph_replay_of_the_host_is_no_loss_of_a_case(project: Project) -> None:
+    project.save()
+    project.script(completion_ns=SLOW_REPLAY)
+
+    result = project.check()
+
+    result.assert_outcomes(passed=4, deselected=8)
+    result.stdout.fnmatch_lines(["4 of 4 latencies compared (2 unchanged, 2 inconclusive)"])
+
+
+@pytest.mark.parametrize("option", ["--rmsperf-save", "--rmsperf-calibrate"])
+def test_nothing_is_stored_where_the_host_replays_graphs_slowly(
+    project: Project, option: str
+) -> None:
+    before = project.save()
+    project.script(completion_ns={"null-graph": 25_000})
+
+    result = project.run(option, "-k", "latency")
+
+    assert (result.ret, project.baseline.read_bytes()) == (pytest.ExitCode.TESTS_FAILED, before)
+    result.stdout.fnmatch_lines(["NOT SAVED: the host is in a bad state: *"])
+
+
+def test_first_baseline_is_refused_there_too(project: Project) -> None:
+    project.script(completion_ns=SLOW_REPLAY)
+
+    result = project.run("--rmsperf-save")
+
+    assert (result.ret, project.baseline.exists()) == (pytest.ExitCode.TESTS_FAILED, False)

@@ -30,7 +30,8 @@ ORDER = f"""
     {BUNDLED} probes
     measurement execution buffers evidence
     checks provenance commits messages baseline_format numerics comparability validity ordering
-    baselines verdict health schedule
+    baselines verdict host schedule
+    health
     against renaming
     report report.messages report.records report.progress report.header
     report.terminal report.benchmark report.conditions

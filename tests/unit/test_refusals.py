@@ -67,7 +67,7 @@ def test_machine_in_a_bad_state_refuses_everything() -> None:
 
     assert found == (
         "the device was 40 % busy before a session\n"
-        "save again when the device is idle and cool: pytest --rmsperf-save"
+        "save again when the machine is idle and cool: pytest --rmsperf-save"
     )
 
 
