@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_rmsperf.against import OtherBuild, other_build
@@ -14,6 +14,7 @@ from pytest_rmsperf.checks import Machine
 from pytest_rmsperf.judging import Findings, Judging
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.ordering import Ordering
+from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.questions import Overrides
 from pytest_rmsperf.report.run_file import RunFile, run_folder
@@ -28,6 +29,8 @@ class Results:
     """Everything that was measured, and what it amounts to.
 
     `thresholds` are those in force by case id, before a case's noise raises them.
+    `other_cache_ns` are the device times that are stored by case id for the kind of cache that this
+    run does not measure with.
     """
 
     selection: Selection
@@ -36,6 +39,7 @@ class Results:
     assembler: Assembler
     other: OtherBuild | None
     thresholds: Mapping[str, Thresholds]
+    other_cache_ns: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Inquiry:
             judging.assembler(campaign),
             judging.other,
             judging.thresholds,
+            self._other_cache_ns(selection, campaign.machine),
         )
 
     def _judging(
@@ -111,13 +116,15 @@ class Inquiry:
         return other_build(self.settings.against, asked, run_folder(self.root) / "against")
 
     def _baselines(self, selection: Selection, machine: Machine) -> dict[str, Measurement]:
-        if machine.device is None:
+        return _stored(self.store, selection, machine)
+
+    def _other_cache_ns(self, selection: Selection, machine: Machine) -> dict[str, int]:
+        """Return what is stored for the other kind of cache: which of two is faster may depend."""
+        if self.settings.against is not None:
             return {}
-        key = machine.device.identity.key
-        stored: dict[str, Measurement] = {}
-        for operator in {case.operator.name for case in selection.cases}:
-            stored |= self.store.read(key, operator)
-        return stored
+        other = Cache.COLD if self.store.cache is Cache.WARM else Cache.WARM
+        found = _stored(replace(self.store, cache=other), selection, machine)
+        return {k: one.device_ns for k, one in found.items() if one.device_ns is not None}
 
     def _measured(self, surveyor: Surveyor, judging: Judging) -> Campaign:
         """Check, time a round, and time once more what a second round would settle."""
@@ -132,6 +139,16 @@ class Inquiry:
             return campaign
         surveyor.say(f"second round: {len(cases)} cases")
         return surveyor.time(campaign, cases, selection.others, sessions=sessions)
+
+
+def _stored(store: BaselineStore, selection: Selection, machine: Machine) -> dict[str, Measurement]:
+    """Return what is stored for this device under the operators of the selected cases."""
+    if machine.device is None:
+        return {}
+    stored: dict[str, Measurement] = {}
+    for operator in {case.operator.name for case in selection.cases}:
+        stored |= store.read(machine.device.identity.key, operator)
+    return stored
 
 
 def _thresholds(settings: Settings, said: Overrides | None) -> Thresholds:

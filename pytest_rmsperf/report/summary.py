@@ -10,6 +10,7 @@ from pytest_rmsperf.assembly import resources_of
 from pytest_rmsperf.health import conditions_of
 from pytest_rmsperf.inquiry import Results
 from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.report.conditions import clocks_line
 from pytest_rmsperf.report.messages import (
     headline,
@@ -19,7 +20,7 @@ from pytest_rmsperf.report.messages import (
     resource_differences,
 )
 from pytest_rmsperf.report.records import CaseReport
-from pytest_rmsperf.report.terminal import numerics_line, row, table, unclaimed
+from pytest_rmsperf.report.terminal import Column, numerics_line, row, table, unclaimed
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.verdict import Verdict
 
@@ -41,11 +42,19 @@ class Summary:
     def lines(self) -> list[str]:
         """Return the lines in order; the account ends them, but for a complaint."""
         numerics = numerics_line(self.reports)
-        lines = table(row(one) for one in self.reports) if self.reports else []
+        rows = [row(one) for one in self.reports]
+        lines = table(rows, self._other_cache()) if rows else []
         lines += [numerics] if numerics else []
         lines += [*self._machine(), *self._cases(), *self._orderings(), *self._other_build()]
         lines += [*self.stored, *([self.refused] if self.refused else []), self.account.line]
         return [*lines, self.complaint] if self.complaint not in (None, self.refused) else lines
+
+    def _other_cache(self) -> Column | None:
+        """Put beside the figures of a warm cache the stored ones of a cold one, or the reverse."""
+        if self.results is None:
+            return None
+        is_warm = self.settings.protocol.cache is Cache.WARM
+        return Column(f"stored {'cold' if is_warm else 'warm'}", self.results.other_cache_ns)
 
     def _verdicts(self) -> tuple[Verdict, ...]:
         return tuple(one.verdict for one in self.reports if one.verdict is not None)

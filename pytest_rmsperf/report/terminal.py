@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from pytest_rmsperf.measurement import middle
@@ -77,10 +77,22 @@ def _is_emulated(report: CaseReport) -> bool:
     return numerics is not None and numerics.emulation is not None
 
 
-def table(rows: Iterable[Row]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A further column of device times by case id; it is left out where it would be empty."""
+
+    title: str
+    device_ns: Mapping[str, int]
+
+
+def table(rows: Iterable[Row], more: Column | None = None) -> list[str]:
     """Return aligned lines: the case to the left, every number to the right."""
-    cells = [COLUMNS, *(one.cells for one in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    found = list(rows)
+    cells = [COLUMNS, *(one.cells for one in found)]
+    if more is not None and any(one.case in more.device_ns for one in found):
+        last = [more.title, *(microseconds(more.device_ns.get(one.case)) for one in found)]
+        cells = [(*line, cell) for line, cell in zip(cells, last, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [_aligned(line, widths) for line in cells]
 
 

@@ -82,3 +82,32 @@ def test_bad_value_is_a_usage_error_with_the_known_ones(project: Project, value:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --rmsperf-cache={value}: must be one of warm, cold *"])
+
+
+# ---- side by side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mine", "other"), [("warm", "cold"), ("cold", "warm")])
+def test_table_shows_what_is_stored_for_the_other_cache(
+    project: Project, mine: str, other: str
+) -> None:
+    project.script(device_ns={"scale_rows/scalar": 12_340})
+    project.run("--rmsperf-save", f"--rmsperf-cache={other}", "-k", "scalar")
+    project.script()
+
+    result = project.run("--rmsperf-save", f"--rmsperf-cache={mine}", "-k", "latency")
+
+    lines = [one.split() for one in result.outlines if one.startswith(("case ", "scale_rows/"))]
+    assert [(one[0], one[-1]) for one in lines] == [
+        ("case", other),
+        ("scale_rows/scalar-direct/16x1024", "12.34"),
+        ("scale_rows/scalar-graph/16x1024", "12.34"),
+        ("scale_rows/vector-direct/16x1024", "-"),
+        ("scale_rows/vector-graph/16x1024", "-"),
+    ]
+
+
+def test_table_has_no_column_for_the_other_cache_where_nothing_is_stored(project: Project) -> None:
+    result = project.run("--rmsperf-save", "-k", "latency")
+
+    assert [one.split()[-1] for one in result.outlines if one.startswith("case ")] == ["headroom"]
