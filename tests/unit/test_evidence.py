@@ -233,6 +233,20 @@ def test_one_session_of_each_round_in_a_bad_state_makes_no_verdict() -> None:
     assert status_of(shift) is Status.UNCHANGED
 
 
+@pytest.mark.parametrize(
+    ("other", "chance"),
+    [(-0.019, 2 / 64), (-0.020, 3 / 64), (-0.021, 3 / 64)],
+    ids=["nearer", "as far off", "further"],
+)
+@pytest.mark.parametrize("side", [1, -1], ids=["slower", "faster"])
+def test_pair_on_the_other_side_as_far_off_as_another_counts_as_further(
+    other: float, chance: float, side: int
+) -> None:
+    shares = [side * one for one in (0.05, 0.04, 0.03, other, 0.06, 0.02)]
+
+    assert Paired(tuple(shares)).chance(slower=side > 0) == chance
+
+
 @pytest.mark.parametrize("value", [0.0, 0.02, -0.02])
 def test_equal_pairs_are_judged_without_a_warning(value: float) -> None:
     expected = Status.SLOWER if value > 0 else Status.FASTER if value < 0 else Status.UNCHANGED
