@@ -66,6 +66,6 @@ def test_the_self_test_finds_every_planted_fault(project: Project) -> None:
     outcome = project.run("--rmsperf-selftest")
 
     assert outcome.code == 0, outcome.output
-    found = re.search(r"selftest: (\d+) of (\d+) planted faults told right", outcome.output)
+    found = re.search(r"selftest: (\d+) of (\d+) planted cases told right", outcome.output)
     assert found is not None, outcome.output
     assert found[1] == found[2]
