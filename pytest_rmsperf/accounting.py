@@ -28,6 +28,7 @@ class Account:
     passed: frozenset[str] = frozenset()
     policy: Policy = field(default_factory=Policy)
     deselected: int = 0
+    last_failed: bool = False  # --lf drops tests at collection, where nobody counts them
     why_not: str | None = None  # why no latency was taken at all
 
     @property
@@ -95,4 +96,5 @@ class Account:
         reason = f": {self.why_not}" if compared < len(self.asked) and self.why_not else ""
         verdicts = f" ({', '.join(words)})" if words else ""
         left = f"; {self.deselected} more deselected" if self.deselected else ""
+        left += "; --lf leaves out what passed before" if self.last_failed else ""
         return f"{compared} of {len(self.asked)} latencies compared{reason}{verdicts}{left}"

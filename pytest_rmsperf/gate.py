@@ -265,6 +265,7 @@ class Gate:
             passed=self._passed,
             policy=self.settings.policy,
             deselected=self._deselected,
+            last_failed=self.settings.last_failed,
             why_not=machine.why_not_timed if machine else None,
         )
 

@@ -25,6 +25,7 @@ from pytest_rmsperf.collected import (
 )
 from pytest_rmsperf.errors import GateFailure, NotRun, RmsperfError
 from pytest_rmsperf.fixtures import GATE, as_case, as_ordering, case_of
+from pytest_rmsperf.telling import as_typed, told
 from pytest_rmsperf.undistributed import set_xdist_aside, xdist_line
 
 if TYPE_CHECKING:
@@ -274,21 +275,7 @@ def write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterable
     """Write one section of the end of a run."""
     reporter.section(title)
     for line in lines:
-        reporter.write_line(line)
-
-
-def told(config: pytest.Config, found: Exception) -> str:
-    """Return the message that fails a test, or skip it where nothing is wrong but absent."""
-    return absence(config, str(found)) if isinstance(found, NotRun) else str(found)
-
-
-def absence(config: pytest.Config, reason: str) -> str:
-    """Skip the test, or return the message that fails it where a GPU was asked for."""
-    gate = config.stash.get(GATE, None)
-    if gate is None or not gate.settings.require_gpu:
-        pytest.skip(f"not run: {reason}")
-    asked_by = gate.settings.gpu_asked_by
-    return f"not run: {reason}, and {asked_by} asks for one; run it on a machine with a GPU"
+        reporter.write_line(as_typed(reporter.config, line))
 
 
 @contextmanager

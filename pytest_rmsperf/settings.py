@@ -43,6 +43,7 @@ class Settings:
     accept_slower: bool
     accept_dirty: bool
     json: Path | None
+    last_failed: bool = False  # pytest's --lf leaves out tests that passed before
     preset: str = "default"  # what gives the thresholds of the mode that is not in force
 
     def __post_init__(self) -> None:
@@ -134,6 +135,7 @@ def resolve(config: pytest.Config) -> Settings:
         accept_slower=bool(found["accept_slower"]),
         accept_dirty=bool(found["accept_dirty"]),
         json=None if json is None else config.invocation_params.dir / json,
+        last_failed=bool(config.getoption("lf", None)),
         preset=str(found["preset"]),
     )
 

@@ -169,7 +169,10 @@ def remedy(verdict: Verdict, *, saves: bool = False) -> str:
     found = _REMEDIES.get(verdict.status, "nothing to do")
     if verdict.status is Status.SLOWER and saves:
         found = "nothing of this run is saved; name the case to accept it: {accept}"
-    return found.format(accept=f'pytest --rmsperf-save -k "{selector(verdict.case_id)}"')
+    if verdict.status is Status.INVALID and saves:
+        found = "measure again with: pytest --rmsperf-save"
+    name = f'"{selector(verdict.case_id)}"'
+    return found.format(accept=f"pytest --rmsperf-save -k {name}", name=name)
 
 
 _REMEDIES = {
@@ -178,7 +181,7 @@ _REMEDIES = {
     Status.MISSING: "create it with: {accept}",
     Status.INCOMPARABLE: "measure a new baseline with: {accept}",
     Status.INVALID: "measure again with: pytest --rmsperf --lf",
-    Status.INCONCLUSIVE: "look closer with: pytest --rmsperf --rmsperf-sessions=9 --lf",
+    Status.INCONCLUSIVE: "look closer with: pytest --rmsperf --rmsperf-sessions=9 -k {name}",
 }
 _PAIRED_REMEDIES = {
     Status.SLOWER: (
@@ -187,6 +190,9 @@ _PAIRED_REMEDIES = {
     ),
     Status.FASTER: "keep it: store it as a baseline with: pytest --rmsperf-save",
     Status.MISSING: "compare with a commit that has it: pytest --rmsperf-against=REF",
+    Status.INCOMPARABLE: (
+        "compare with a commit whose case is measured alike: pytest --rmsperf-against=REF"
+    ),
 }
 
 

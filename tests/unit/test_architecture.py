@@ -71,7 +71,7 @@ ORDER = f"""
     errands
     gate
     fixtures
-    collected undistributed
+    collected undistributed telling
     plugin
 """
 LINES = [line.split() for line in ORDER.strip().splitlines()]
