@@ -194,15 +194,15 @@ def false_alarm_table(found: Study) -> list[str]:
         ("a twin, paired", 1, found.delayed, alone, 0),
     )
     lines = [
-        "| unchanged code | cases | sessions | runs | apart | called slower | all verdicts |",
+        "| unchanged code | cases | sessions | runs | called slower | all verdicts | apart |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, cases, recorded, one, saved in rows:
         sessions = len(recorded.sessions)
         apart = cases * ((sessions - saved) // CHECKED)
         lines.append(
-            f"| {name} | {cases} | {sessions} | {one.total} | {apart} | **{one.slower}** | "
-            f"{one.words()} |"
+            f"| {name} | {cases} | {sessions} | {one.total} | **{one.slower}** | {one.words()} | "
+            f"{apart} |"
         )
     return lines
 
