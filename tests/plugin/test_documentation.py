@@ -191,8 +191,9 @@ def test_the_readme_promises_what_the_study_found() -> None:
 
     assert alarms["called slower"] == "**0**"
     assert (
-        f"**0 false alarms** in {alarms['runs']} checks of {alarms['cases']} unchanged cases, drawn "
-        f"from {alarms['sessions']} processes ({alarms['apart']} checks share no process)"
+        f"**0 false alarms** in {alarms['runs']} checks of {alarms['cases']} unchanged cases, "
+        f"drawn from {alarms['sessions']} processes ({alarms['apart']} of them have no checked "
+        "process in common)"
     ) in page
     assert (stored[1], stored[2], stored[3]) == ("+128 ns", "+1.64 %", "100 % (343 of 343)")
     assert "**+1.6 % (128 ns)** against stored figures: found in 343 of 343 checks" in page
