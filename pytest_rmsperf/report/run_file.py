@@ -36,10 +36,20 @@ def run_folder(root: Path) -> Path:
     return folder
 
 
-def write_run(path: Path, settings: Settings, campaign: Campaign, findings: Findings) -> None:
-    """Replace `path` by the state of the run; OSError when it cannot be written."""
+def write_run(
+    path: Path, settings: Settings, campaign: Campaign, findings: Findings | None
+) -> None:
+    """Replace `path` by the state of the run; OSError when it cannot be written.
+
+    `findings` are None while the run goes on; so they stay when it breaks off.
+    """
+    finished, findings = findings is not None, findings or Findings()
+    current = (one.current for one in findings.verdicts.values())
+    provenance = next((one.run.provenance for one in current if one is not None), None)
     content = {
         "schema_version": RUN_SCHEMA_VERSION,
+        "finished": finished,
+        "provenance": plain(provenance),
         "settings": plain(settings),
         "machine": plain(campaign.machine),
         "checked": plain(campaign.checked),
@@ -69,6 +79,7 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "is_paired": verdict.is_paired,
         "is_host_bound": current.is_host_bound if current is not None else None,
         "thresholds": plain(verdict.thresholds),
+        "baseline": plain(verdict.baseline),
     }
 
 
@@ -96,17 +107,17 @@ class RunFile:
         self._latest = campaign
         before_s = self._clock()
         if campaign.sessions or before_s >= self._next_s:
-            self.write(campaign, Findings())
+            self.write(campaign, None)
             after_s = self._clock()
             self._next_s = after_s + 10 * (after_s - before_s)
 
     def write_latest(self) -> None:
         """Write what was last kept."""
         if self._latest is not None:
-            self.write(self._latest, Findings())
+            self.write(self._latest, None)
 
-    def write(self, campaign: Campaign, findings: Findings) -> None:
-        """Write now; SettingError names a file that cannot be written."""
+    def write(self, campaign: Campaign, findings: Findings | None) -> None:
+        """Write now, with findings when all is measured; SettingError for what is not writable."""
         with _unwritable():
             for path in self._paths:
                 write_run(path, self._settings, campaign, findings)

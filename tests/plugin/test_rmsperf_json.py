@@ -57,6 +57,21 @@ def test_file_holds_the_settings_in_force(project: Project) -> None:
     assert settings["protocol"]["blocks"] == 15
 
 
+def test_file_tells_a_verdict_from_what_it_was_compared_with(project: Project) -> None:
+    project.save()
+
+    project.check()
+
+    content = run_file(project)
+    baseline = content["verdicts"][CASE]["baseline"]
+    assert [one["device"]["median_ns"] for one in baseline["sessions"]] == [
+        *(8001, 8002, 8000),
+        *(8001, 8002, 8000),
+    ]
+    assert baseline["run"]["provenance"]["commit"] == "1a2b3c4d5e6f"
+    assert (content["provenance"]["commit"], content["finished"]) == ("1a2b3c4d5e6f", True)
+
+
 def test_path_is_relative_to_the_folder_of_the_call(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +94,8 @@ def test_interrupted_session_leaves_the_sessions_before_it(project: Project) -> 
 
     project.run("--rmsperf")
 
-    assert [len(one) for one in run_file(project)["rounds"]] == [2]
+    content = run_file(project)
+    assert ([len(one) for one in content["rounds"]], content["finished"]) == ([2], False)
 
 
 def test_interrupted_check_leaves_the_cases_before_it(project: Project) -> None:
