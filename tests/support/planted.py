@@ -34,7 +34,7 @@ def test_latency(case, rmsperf_latency):
 """
 
 FAILED = re.compile(r"^FAILED \S+::(test_\w+)\[rms_scaled_softmax/(\w+)-", re.MULTILINE)
-SLOWER = re.compile(r"^slower by \d+\.\d % \(device time\)", re.MULTILINE)
+SLOWER = re.compile(r"^slower by \d+\.\d+ % \(device time\)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
