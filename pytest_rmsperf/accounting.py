@@ -10,6 +10,10 @@ from pytest_rmsperf.policy import COMPARED, Outcome, Policy, Status
 from pytest_rmsperf.verdict import Verdict
 
 MOST_NAMED = 3
+UNANSWERED = (
+    "failed: nothing was compared, and {} asks for a GPU; run it on one, with baselines that were "
+    "stored there: pytest --rmsperf-save"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,11 @@ class BaselineStore:
         files = self.folder.glob(f"*/{self._file_name(operator)}")
         return tuple(sorted(file.parent.name for file in files))
 
+    def devices_with(self, case_id: str) -> tuple[str, ...]:
+        """Return the keys of all devices that this case is stored for, sorted."""
+        operator = case_id.partition("/")[0]
+        return tuple(one for one in self.devices(operator) if case_id in self.read(one, operator))
+
     def read(self, device_key: str, operator: str) -> Cases:
         """Return the stored cases by id; empty when there is no file.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.acceptance import broken_off, left_as_they_were, store_results
-from pytest_rmsperf.accounting import Account
+from pytest_rmsperf.accounting import UNANSWERED, Account
 from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Instrument
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from pytest_rmsperf.verdict import Verdict
 
 Say = Callable[[str], None]
-
-UNANSWERED = "failed: nothing was compared, and {} asks for a GPU"
 
 
 def default_instrument(settings: Settings, say: Say) -> Instrument:
@@ -147,7 +145,7 @@ class Gate:
             return None
         if self._waived(case.id) or (self.settings.save and self._accepts(case, verdict)):
             return None
-        stored_on = self.store.devices(case.operator.name)
+        stored_on = self.store.devices_with(case.id) if verdict.status is Status.MISSING else ()
         return verdict_message(verdict, stored_on=stored_on, saves=self.settings.save)
 
     def _accepts(self, case: Case, verdict: Verdict) -> bool:

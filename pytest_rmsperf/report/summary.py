@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rmsperf.accounting import Account
@@ -80,11 +80,11 @@ class Summary:
     def _cases(self) -> Iterator[str]:
         """Tell of alarms that a second round cleared, and of verdicts that only warn."""
         if not self.settings.save:  # which takes a second round of everything
-            yield from (_cleared(one) for one in self._verdicts() if one.cleared is not None)
+            cleared = [_cleared(one) for one in self._verdicts() if one.cleared is not None]
+            yield from _capped(cleared, "that were cleared")
         apart = [(one.case_id, odd) for one in self._verdicts() if (odd := odd_sessions(one))]
-        yield from (f"apart: {case_id}: {odd}" for case_id, odd in apart[:MOST_LISTED])
-        if apart[MOST_LISTED:]:
-            yield f"and {len(apart) - MOST_LISTED} more cases with a session apart from the others"
+        lines = [f"apart: {case_id}: {odd}" for case_id, odd in apart]
+        yield from _capped(lines, "cases with a session apart from the others")
         for case_id, reason in sorted(self.account.waived.items()):
             yield f"waived: {case_id}: {reason}"
         if self.settings.save:
@@ -119,6 +119,13 @@ class Summary:
         if other.gone:
             cases = _count(len(other.gone), "case")
             yield f"gone since {other.commit}: {cases}: {_few(other.gone)}"
+
+
+def _capped(lines: Sequence[str], what: str) -> Iterator[str]:
+    """Yield the first lines, and how many more there are: a noisy host moves all cases at once."""
+    yield from lines[:MOST_LISTED]
+    if lines[MOST_LISTED:]:
+        yield f"and {len(lines) - MOST_LISTED} more {what}"
 
 
 def _is_host_bound(verdict: Verdict) -> bool:

@@ -59,6 +59,15 @@ def test_baseline_of_another_device_is_named(project: Project) -> None:
     result.stdout.fnmatch_lines(["missing: no baseline", "*", "  stored     only for nvidia-h200"])
 
 
+def test_file_that_holds_other_cases_of_this_device_is_not_named(project: Project) -> None:
+    project.save("-k", "latency and vector")
+
+    result = project.check()
+
+    result.stdout.fnmatch_lines(["missing: no baseline"])
+    result.stdout.no_fnmatch_line("  stored     only for *")
+
+
 def test_each_device_has_baselines_of_its_own(project: Project) -> None:
     project.save()
     project.script(device="NVIDIA H100 PCIe", device_ns={"scale_rows": 16000})

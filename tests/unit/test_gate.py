@@ -234,7 +234,8 @@ def test_gpu_that_was_asked_for_is_missed_when_nothing_was_compared(
     ask_latency(one, FIRST)
 
     assert one.summary(passed=True)[-1] == (
-        "failed: nothing was compared, and --rmsperf-require-gpu asks for a GPU"
+        "failed: nothing was compared, and --rmsperf-require-gpu asks for a GPU; run it on one, "
+        "with baselines that were stored there: pytest --rmsperf-save"
     )
 
 

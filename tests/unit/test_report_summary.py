@@ -190,6 +190,18 @@ def test_an_alarm_that_a_second_round_cleared_is_listed(summary: Build, judged: 
     )
 
 
+def test_of_many_cleared_alarms_a_few_are_listed_and_the_rest_counted(
+    summary: Build, judged: Judged
+) -> None:
+    cleared = judged(SAME, (9000,) * 3, SAME)
+    noisy_host = [replace(cleared, case_id=f"c{n}") for n in range(MOST_LISTED + 2)]
+
+    one = summary(*noisy_host)
+
+    assert len(starting(one, "cleared")) == MOST_LISTED
+    assert "and 2 more that were cleared" in one.lines()
+
+
 def test_an_alarm_that_a_second_round_confirmed_is_not_cleared(
     summary: Build, judged: Judged
 ) -> None:
