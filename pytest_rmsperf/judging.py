@@ -9,6 +9,7 @@ from pytest_rmsperf.against import OtherBuild
 from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Selection
 from pytest_rmsperf.cases import Case
+from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.ordering import Ordered, Ordering, judge_ordering, session_ratio
@@ -94,13 +95,27 @@ def _ordered(ordering: Ordering, campaign: Campaign) -> Ordered | None:
     """
     if {ordering.fast.id, ordering.slow.id} & campaign.failures.keys():
         return None
+    asked = (ordering.fast.id, ordering.slow.id)
     rounds = [
-        [
-            session_ratio(ordering, one.samples[ordering.fast.id], one.samples[ordering.slow.id])
-            for one in sessions
-            if ordering.fast.id in one.samples and ordering.slow.id in one.samples
-        ]
+        [one for one in sessions if all(case_id in one.samples for case_id in asked)]
         for sessions in campaign.rounds
     ]
-    first, *others = [one for one in rounds if one] or [[]]
-    return judge_ordering(ordering, first, others[0] if others else ()) if first else None
+    timed = [one for one in rounds if one]
+    if not timed:
+        return None
+    ratios = [
+        [session_ratio(ordering, *(one.samples[case_id] for case_id in asked)) for one in sessions]
+        for sessions in timed
+    ]
+    return judge_ordering(ordering, *ratios, unfit=_why_unfit(timed, asked))
+
+
+def _why_unfit(rounds: Sequence[Sequence[SessionResult]], asked: Sequence[str]) -> str | None:
+    """Name what was wrong with the machine, or with the samples of a case, in any session."""
+    found = (
+        text
+        for sessions in rounds
+        for one in sessions
+        for text in (one.unfit, *(one.drifting.get(case_id) for case_id in asked))
+    )
+    return next((text for text in found if text is not None), None)

@@ -54,16 +54,21 @@ class OrderStatus(str, Enum):
     HOLDS = "holds"
     VIOLATED = "violated"
     INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"  # measured on a machine in a bad state
 
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """What the sessions say of an ordering; `ratios` has one entry per session."""
+    """What the sessions say of an ordering; `ratios` has one entry per session.
+
+    `unfit` says what was wrong with the machine where that makes them invalid.
+    """
 
     ordering: Ordering
     status: OrderStatus
     ratios: tuple[float, ...]
     more_sessions: int = 0
+    unfit: str | None = None
 
     @property
     def ratio(self) -> float:
@@ -72,14 +77,10 @@ class Ordered:
 
     def __str__(self) -> str:
         one = self.ordering
-        verb = {
-            OrderStatus.HOLDS: "holds",
-            OrderStatus.VIOLATED: "violated",
-            OrderStatus.INCONCLUSIVE: "inconclusive",
-        }[self.status]
+        why = "" if self.unfit is None else f"{self.unfit}; "
         return (
-            f"{verb}: {one.slow.id} takes {self.ratio:.2f} times the {one.figure.value} of "
-            f"{one.fast.id}, stated is at least {one.ratio:.2f}\n"
+            f"{self.status.value}: {why}{one.slow.id} takes {self.ratio:.2f} times the "
+            f"{one.figure.value} of {one.fast.id}, stated is at least {one.ratio:.2f}\n"
             f"  sessions   {', '.join(f'{ratio:.2f}' for ratio in self.ratios)}"
         )
 
@@ -94,15 +95,21 @@ def session_ratio(ordering: Ordering, fast: Samples, slow: Samples) -> float:
 
 
 def judge_ordering(
-    ordering: Ordering, first: Sequence[float], second: Sequence[float] = ()
+    ordering: Ordering,
+    first: Sequence[float],
+    second: Sequence[float] = (),
+    *,
+    unfit: str | None = None,
 ) -> Ordered:
     """Judge by each session's ratio, of which there must be one; what is in doubt is confirmed.
 
-    It holds when every session of the first round bears it out, or else the median of each of two
-    rounds. It is violated when neither median does, and all sessions together lie below the stated
-    ratio by more than chance.
+    It is invalid where `unfit` names a bad state of the machine. It holds when every session of the
+    first round bears it out, or else the median of each of two rounds. It is violated when neither
+    median does, and all sessions together lie below the stated ratio by more than chance.
     """
     ratios = (*first, *second)
+    if unfit is not None:
+        return Ordered(ordering, OrderStatus.INVALID, ratios, unfit=unfit)
     if not second and min(first) >= ordering.ratio:
         return Ordered(ordering, OrderStatus.HOLDS, ratios)
     shift = Paired(*(tuple(one / ordering.ratio - 1 for one in part) for part in (first, second)))

@@ -198,12 +198,19 @@ _PAIRED_REMEDIES = {
 
 def order_message(found: Ordered, policy: Policy) -> str | None:
     """Return the text that fails the test of an ordering, None when it is to pass."""
-    fails = found.status is OrderStatus.VIOLATED or (
-        found.status is OrderStatus.INCONCLUSIVE and policy.fails(Status.INCONCLUSIVE)
-    )
-    if not fails:
+    doubt = _DOUBTS.get(found.status)
+    if found.status is not OrderStatus.VIOLATED and (doubt is None or not policy.fails(doubt)):
         return None
+    if found.status is OrderStatus.INVALID:
+        return f"{found}\n{_REMEDIES[Status.INVALID]}"
     return (
         f"{found}\nfind which of the two changed: pytest --rmsperf-against=HEAD~1 -k "
         f'"{found.ordering.fast.id} or {found.ordering.slow.id}"'
     )
+
+
+# What the policy says of these verdicts holds for orderings too.
+_DOUBTS = {
+    OrderStatus.INCONCLUSIVE: Status.INCONCLUSIVE,
+    OrderStatus.INVALID: Status.INVALID,
+}

@@ -219,3 +219,32 @@ def test_first_baseline_is_refused_there_too(project: Project) -> None:
     result = project.run("--rmsperf-save")
 
     assert (result.ret, project.baseline.exists()) == (pytest.ExitCode.TESTS_FAILED, False)
+
+
+STATED = """
+import pytest
+from pytest_rmsperf import Ordering
+from test_scale_rows import OPERATOR
+
+FAST, SLOW = OPERATOR.cases()[:2]
+
+@pytest.mark.rmsperf
+@pytest.mark.parametrize("ordering", [Ordering(FAST, SLOW)])
+def test_order(ordering, rmsperf_ordering):
+    rmsperf_ordering.require()
+"""
+
+
+@pytest.mark.parametrize(("policy", "failed"), [("invalid=fail", 1), ("invalid=warn", 0)])
+def test_an_ordering_on_a_busy_device_is_invalid_with_the_process_named_and_never_violated(
+    project: Project, policy: str, failed: int
+) -> None:
+    project.write("test_order.py", STATED)
+    spoil(project, BUSY)
+
+    result = project.run("--rmsperf", "test_order.py", f"--rmsperf-policy={policy}")
+
+    result.assert_outcomes(failed=failed, passed=1 - failed)
+    result.stdout.fnmatch_lines([f"invalid: {NAMED.replace('[', '[[]')}; * takes 1.00 times the *"])
+    if failed:
+        result.stdout.fnmatch_lines(["measure again with: pytest --rmsperf --lf"])

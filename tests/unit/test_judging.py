@@ -196,6 +196,37 @@ def test_an_ordering_of_which_a_case_was_not_timed_has_no_answer() -> None:
     assert judging(orderings=[FASTER_THAN]).judge(campaign).ordered == {}
 
 
+@pytest.mark.parametrize("slow_ns", [20_000, 19_000], ids=["holds", "does not"])
+@pytest.mark.parametrize("number", [0, 5], ids=["first", "last"])
+def test_an_ordering_timed_on_an_unfit_machine_is_invalid_whatever_the_ratios_say(
+    slow_ns: int, number: int
+) -> None:
+    instrument = FakeInstrument(completion_ns={SECOND.id: (slow_ns,)})
+    campaign = campaign_of(instrument, rounds=2)
+    flat = list(campaign.sessions)
+    flat[number] = replace(flat[number], unfit="the device was 97 % busy")
+
+    found = judging(orderings=[FASTER_THAN]).judge(
+        replace(campaign, rounds=(tuple(flat[:3]), tuple(flat[3:])))
+    )
+
+    ordered = found.ordered[FASTER_THAN.id]
+    assert (ordered.status, ordered.unfit) == (OrderStatus.INVALID, "the device was 97 % busy")
+    assert judging(orderings=[FASTER_THAN]).unsettled(found) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("case", "status"), [(SECOND, OrderStatus.INVALID), (THIRD, OrderStatus.HOLDS)]
+)
+def test_an_ordering_of_a_case_that_drifts_is_invalid(case: Case, status: OrderStatus) -> None:
+    campaign = campaign_of(FakeInstrument(completion_ns={SECOND.id: (20_000,)}))
+    drifts = tuple(replace(one, drifting={case.id: "figures drift"}) for one in campaign.sessions)
+
+    found = judging(orderings=[FASTER_THAN]).judge(replace(campaign, rounds=(drifts,)))
+
+    assert found.ordered[FASTER_THAN.id].status is status
+
+
 def test_an_ordering_of_which_a_case_was_lost_has_no_answer() -> None:
     campaign = campaign_of(FakeInstrument(lost={3: FIRST.id}))
 
