@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from pytest_rmsperf.cases import Submission
 from pytest_rmsperf.device.launcher import (
     DEFAULT_SMEM_BYTES,
     REPEATED_LAUNCHES,
@@ -14,7 +15,9 @@ from pytest_rmsperf.device.launcher import (
     LoadedModule,
     NotCaptured,
 )
+from pytest_rmsperf.device.memory import DeviceMemory
 from pytest_rmsperf.errors import DeviceError
+from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 
 STATIC = 1024
@@ -76,6 +79,24 @@ def test_repeated_launches_are_one_batch() -> None:
     invocation.complete = launched.append
 
     assert list(invocation.repeats()) == launched == [REPEATED_LAUNCHES]
+
+
+def test_every_launch_of_a_plan_is_submitted_whatever_it_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("memset", "flush_l2", "softmax", "memset")
+    module: Any = SimpleNamespace(
+        context=None,
+        allow_smem=lambda *_: None,
+        require_clusters=lambda _: None,
+        handle=lambda kernel: names.index(kernel),
+    )
+    monkeypatch.setattr("pytest_rmsperf.device._clock.prepare", tuple)
+    plan = LaunchPlan(tuple(KernelLaunch(one, 1, 32, ()) for one in names), (), (), "a test")
+
+    invocation: Any = Invocation(plan, Submission.DIRECT, module, DeviceMemory([]))
+
+    assert [launch[0] for launch in invocation._sequence] == [0, 1, 2, 0]
 
 
 # ---- submitting and capturing ----------------------------------------------------------------
