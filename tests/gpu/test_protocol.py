@@ -55,5 +55,5 @@ def test_idling_before_each_block_does_not_move_what_is_measured(program: Progra
     idle, busy = found["300 ms"], found["0 ms"]
 
     print(found)
-    assert idle["readings"] == busy["readings"] == 7
+    assert idle["readings"] == busy["readings"] == [7, 7]
     assert abs(idle["device_ns"] / busy["device_ns"] - 1) < 0.05, found

@@ -89,7 +89,7 @@ def test_every_launch_of_a_plan_is_submitted_whatever_it_is_called(
         context=None,
         allow_smem=lambda *_: None,
         require_clusters=lambda _: None,
-        handle=lambda kernel: names.index(kernel),
+        handle=names.index,
     )
     monkeypatch.setattr("pytest_rmsperf.device._clock.prepare", tuple)
     plan = LaunchPlan(tuple(KernelLaunch(one, 1, 32, ()) for one in names), (), (), "a test")
