@@ -2,84 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fake_instrument import CUDA, H200, NO_DEVICE, FakeInstrument
-from pytest_rmsperf.cases import Case, load_operator
+from fake_instrument import CUDA, H200, FakeInstrument
+from gates import FAULTY, FIRST, SECOND, Build, ask_latency, builder, save, settle, short, slow
+from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import Failure, Stage
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice, DeviceRecord, Tenant
 from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
-from pytest_rmsperf.gate import Gate, default_instrument
+from pytest_rmsperf.gate import default_instrument
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.ordering import Ordering
 from pytest_rmsperf.policy import Outcome, Policy, Status
-from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.questions import Overrides, Question
+from pytest_rmsperf.questions import Question
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 
-FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
-FIRST, SECOND = FAULTY.cases()[:2]
-LATENCY = frozenset({"rmsperf_report", "rmsperf_latency"})
 ORDERING = Ordering(FIRST, SECOND, ratio=2)
-SLOW_NS = 8800
 
 
 @pytest.fixture
 def settings(default_settings: Settings) -> Settings:
-    protocol = Protocol(blocks=2, completions_per_block=1)
-    return replace(default_settings, protocol=protocol, deadline_s=7.0)
-
-
-Build = Callable[..., Gate]
+    return short(default_settings)
 
 
 @pytest.fixture
 def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    """Makes a gate over a fake instrument: `gate(device=None, require_gpu=True)`."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("RMSPERF_COMMIT", "1a2b3c4")  # the folder is in no git repository
-
-    def build(
-        instrument: FakeInstrument | None = None,
-        *,
-        device: DeviceRecord | None = H200,
-        selector: str = "",
-        **changes: object,
-    ) -> Gate:
-        found = replace(CUDA, device=device) if device else NO_DEVICE
-        chosen: Settings = replace(settings, **changes)  # type: ignore[arg-type]
-        return Gate(chosen, instrument or FakeInstrument(found), tmp_path, selector=selector)
-
-    return build
-
-
-def ask_latency(gate: Gate, *cases: Case, **entries: object) -> None:
-    """Run the gate for a latency test of each case, whose marker has these keywords."""
-    said = Overrides.of("test_a", entries)
-    gate.run([Question(one, LATENCY, overrides=said) for one in cases], lambda _: None)
-
-
-def settle(gate: Gate, *passed: Case, not_passed: int = 0) -> None:
-    gate.settle([one.id for one in passed], not_passed=not_passed, deselected=0)
-
-
-def save(build: Build, *cases: Case) -> None:
-    """Store baselines of the cases as the fake instrument measures them."""
-    one = build(save=True)
-    ask_latency(one, *cases)
-    settle(one, *cases)
-    assert one.complaint() is None
-
-
-def slow(*cases: Case) -> FakeInstrument:
-    return FakeInstrument(device_ns={one.id: (SLOW_NS,) for one in cases})
+    return builder(settings, tmp_path, monkeypatch)
 
 
 def test_other_processes_on_the_device_are_a_warning_in_the_header(gate: Build) -> None:

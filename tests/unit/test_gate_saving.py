@@ -2,79 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fake_instrument import CUDA, H200, NO_DEVICE, FakeInstrument
-from pytest_rmsperf.cases import Case, load_operator
-from pytest_rmsperf.environment import DeviceRecord
+from fake_instrument import FakeInstrument
+from gates import FIRST, SECOND, Build, ask_latency, builder, save, settle, short, slow
 from pytest_rmsperf.errors import GateFailure
-from pytest_rmsperf.gate import Gate
-from pytest_rmsperf.ordering import Ordering
 from pytest_rmsperf.policy import Outcome, Policy, Status
-from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.questions import Overrides, Question
 from pytest_rmsperf.settings import Settings
-
-FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
-FIRST, SECOND = FAULTY.cases()[:2]
-LATENCY = frozenset({"rmsperf_report", "rmsperf_latency"})
-ORDERING = Ordering(FIRST, SECOND, ratio=2)
-SLOW_NS = 8800
 
 
 @pytest.fixture
 def settings(default_settings: Settings) -> Settings:
-    protocol = Protocol(blocks=2, completions_per_block=1)
-    return replace(default_settings, protocol=protocol, deadline_s=7.0)
-
-
-Build = Callable[..., Gate]
+    return short(default_settings)
 
 
 @pytest.fixture
 def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    """Makes a gate over a fake instrument: `gate(device=None, require_gpu=True)`."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("RMSPERF_COMMIT", "1a2b3c4")  # the folder is in no git repository
-
-    def build(
-        instrument: FakeInstrument | None = None,
-        *,
-        device: DeviceRecord | None = H200,
-        selector: str = "",
-        **changes: object,
-    ) -> Gate:
-        found = replace(CUDA, device=device) if device else NO_DEVICE
-        chosen: Settings = replace(settings, **changes)  # type: ignore[arg-type]
-        return Gate(chosen, instrument or FakeInstrument(found), tmp_path, selector=selector)
-
-    return build
-
-
-def ask_latency(gate: Gate, *cases: Case, **entries: object) -> None:
-    """Run the gate for a latency test of each case, whose marker has these keywords."""
-    said = Overrides.of("test_a", entries)
-    gate.run([Question(one, LATENCY, overrides=said) for one in cases], lambda _: None)
-
-
-def settle(gate: Gate, *passed: Case, not_passed: int = 0) -> None:
-    gate.settle([one.id for one in passed], not_passed=not_passed, deselected=0)
-
-
-def save(build: Build, *cases: Case) -> None:
-    """Store baselines of the cases as the fake instrument measures them."""
-    one = build(save=True)
-    ask_latency(one, *cases)
-    settle(one, *cases)
-    assert one.complaint() is None
-
-
-def slow(*cases: Case) -> FakeInstrument:
-    return FakeInstrument(device_ns={one.id: (SLOW_NS,) for one in cases})
+    return builder(settings, tmp_path, monkeypatch)
 
 
 def test_save_without_a_run_stores_nothing(gate: Build) -> None:
