@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from pytest_rmsperf.cases import Case, Operator, Submission, load_operator
@@ -132,10 +132,14 @@ class _OtherOperator:
         return None
 
     def case(self, case: Case) -> Case:
-        """Return the commit's case for one that it has; its problem may be any."""
+        """Return the commit's case for one that it has; its problem may be any.
+
+        It has the operator's name of today: a session knows twins by their ids.
+        """
         assert self.operator is not None
-        variant = self.operator.variant(case.variant.name)
-        return Case(self.operator, variant, case.submission, case.problem, self.commit.short)
+        operator = replace(self.operator, name=case.operator.name)
+        variant = operator.variant(case.variant.name)
+        return Case(operator, variant, case.submission, case.problem, self.commit.short)
 
     def gone(self, current: Operator) -> list[str]:
         """Return the ids of cases that the operator lists and its current state does not."""

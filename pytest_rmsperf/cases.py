@@ -10,7 +10,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import sha256
 from pathlib import Path
@@ -177,23 +177,34 @@ class Case:
     @property
     def reference(self) -> CaseReference:
         return CaseReference(
-            self.operator.folder, self.variant.name, self.submission, self.problem, self.origin
+            self.operator.folder,
+            self.variant.name,
+            self.submission,
+            self.problem,
+            self.origin,
+            self.operator.name,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CaseReference:
-    """A case as plain data, for a worker process that loads the operator itself."""
+    """A case as plain data, for a worker process that loads the operator itself.
+
+    `name` is what the operator is called, where that is not what its file says.
+    """
 
     folder: Path
     variant: str
     submission: Submission
     problem: Problem
     origin: str = ""
+    name: str = ""
 
     def resolve(self) -> Case:
         """Load the operator and return the case; OperatorError when it is not there."""
         operator = load_operator(self.folder)
+        if self.name not in ("", operator.name):
+            operator = replace(operator, name=self.name)
         variant = operator.variant(self.variant)
         return Case(operator, variant, self.submission, self.problem, self.origin)
 

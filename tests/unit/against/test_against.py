@@ -258,3 +258,14 @@ def test_a_case_that_only_its_operator_got_another_name_for_is_not_gone(
 
     assert set(found.cases) == {"doubled/plain-graph/16", "doubled/wide-graph/16"}
     assert found.gone == ()
+
+
+def test_a_case_of_an_operator_with_another_name_then_has_the_name_of_its_twin_here_and_there(
+    checkout: Checkout, scratch: Path
+) -> None:
+    checkout.write("kernels/twice/__init__.py", operator_text("plain", "wide", name="doubled"))
+
+    found = build(checkout, scratch)
+
+    for case_id, case in found.cases.items():
+        assert case.id == case.reference.resolve().id == f"{case_id}@{head(checkout)[:7]}"
