@@ -8,14 +8,18 @@ if TYPE_CHECKING:
     from .conftest import Program
 
 
-def test_a_queue_behind_a_block_gives_the_device_time_of_a_graph(program: Program) -> None:
+def test_a_queue_behind_a_block_takes_a_little_longer_per_launch_than_a_graph(
+    program: Program,
+) -> None:
     found = program("protocol.py", "queued")
 
     difference = found["queued"]["device_ns"] / found["graph"]["device_ns"] - 1
 
     print(found)
     assert found["queued"]["launches"] > 1
-    assert abs(difference) < 0.05, found
+    # 8.8 % of 7.8 us on an H200: a cooperative launch costs that much outside of a graph. One that
+    # waited for the host would take twice as long.
+    assert 0 < difference < 0.2, found
 
 
 def test_a_session_times_by_a_queue_what_cannot_be_captured_and_says_so(
