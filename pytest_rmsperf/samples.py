@@ -48,14 +48,15 @@ class Samples:
 
 
 def impossible(samples: Samples) -> str | None:
-    """Say what no working clock can have measured, or None: nothing at all, or no time at all."""
+    """Say what no working clock can have measured, or None: nothing, in a block too, or no time."""
     for what, values in (("device", samples.device_ns), ("completion", samples.completion_ns)):
         if not values:
             return f"no {what} samples"
         wrong = [one for one in values if not 0 < one < inf]  # NaN is not in between either
         if wrong:
             return f"a {what} sample of {wrong[0]} ns"
-    return None
+    blocks, completions = len(samples.device_ns), len(samples.completion_ns)
+    return f"{completions} completion samples in {blocks} blocks" if completions < blocks else None
 
 
 def quartiles(samples_ns: Sequence[int]) -> Quartiles:

@@ -51,6 +51,8 @@ def test_no_samples_are_an_error() -> None:
         ((5,), (5, -3, 7), "a completion sample of -3 ns"),
         ((5, nan, 7), (5,), "a device sample of nan ns"),
         ((5, inf), (5,), "a device sample of inf ns"),
+        ((5, 6, 7), (5, 6), "2 completion samples in 3 blocks"),
+        ((5, 6), (5, 6), None),
         ((1,), (1,), None),
     ],
 )
