@@ -72,8 +72,13 @@ class Allocation:
 
     def renew(self) -> None:
         """Make it as if newly allocated: guards in place, state zero, anything else poisoned."""
-        self._fill(self.whole, GUARD_VALUE, self.buffer.nbytes + 2 * GUARD_BYTES)
+        self.renew_guards()
         self.fill()
+
+    def renew_guards(self) -> None:
+        """Put the guards back in place, whoever wrote there."""
+        for offset in (0, GUARD_BYTES + self.buffer.nbytes):
+            self._fill(self.whole + offset, GUARD_VALUE, GUARD_BYTES)
 
     def fill(self) -> None:
         """Zero a state buffer, poison any other."""
@@ -138,9 +143,14 @@ class DeviceMemory(NamedBuffers[Allocation]):
         return DeviceMemory([*self._by_name.values(), *own])
 
     def renew(self) -> None:
-        """Renew scratch and state, which another case may have used; tensors stay as they are."""
+        """Renew what another case may have used: scratch and state, and the guards of tensors.
+
+        So what is found damaged later is this case's doing. What the tensors hold stays.
+        """
         for one in self.of_role(Role.SCRATCH, Role.STATE).values():
             one.renew()
+        for one in self.of_role(Role.INPUT, Role.OUTPUT).values():
+            one.renew_guards()
 
     def reset_state(self) -> None:
         """Zero the state, as before a first launch."""

@@ -8,12 +8,12 @@ its buffers in the same place whatever is timed beside it, and a build where its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.device.memory import GUARD_BYTES, Allocation, allocate
-from pytest_rmsperf.launch import Buffer
+from pytest_rmsperf.launch import Buffer, Role
 
 if TYPE_CHECKING:
     import cupy
@@ -47,15 +47,13 @@ class Scratch:
         Raises OutOfMemory when the device has not enough memory left for the large ones, which are
         the same for every place.
         """
-        offset, outside = 0, 0
+        outside = 0
         placed: list[Allocation] = []
-        for buffer in sorted(buffers, key=lambda one: one.nbytes):
-            nbytes = _whole_bytes(buffer)
-            if buffer.nbytes <= MOST_BYTES_INSIDE and offset + nbytes <= PLACE_BYTES:
+        for buffer, offset in _layout(buffers):
+            if offset is not None:
                 whole = self._arena + number * PLACE_BYTES + offset
-                offset += nbytes
             else:
-                whole = self._large(outside, nbytes, buffer.name)
+                whole = self._large(outside, _whole_bytes(buffer), buffer.name)
                 outside += 1
             placed.append(Allocation(buffer, self._context, whole))
         return placed
@@ -71,6 +69,16 @@ class Scratch:
         return self._outside[number]
 
 
+def keeps_state_apart(buffers: Iterable[Buffer]) -> bool:
+    """Say whether each place has state of its own.
+
+    Where one state buffer is large, and so the same for every place, launches on several places
+    would find it as another place's left it: a barrier's flags beside a counter that does not know
+    of them.
+    """
+    return all(inside is not None for one, inside in _layout(buffers) if one.role is Role.STATE)
+
+
 def places_within(launch_ns: int, graph_us: int) -> int:
     """Return how many places a graph can go through: all, unless its launches are few and long."""
     launches = min(PLACES, max(1, graph_us * 1000 // max(1, launch_ns)))
@@ -80,3 +88,15 @@ def places_within(launch_ns: int, graph_us: int) -> int:
 def _whole_bytes(buffer: Buffer) -> int:
     """Return the bytes of a buffer with its guards, rounded up so that the next one is aligned."""
     return -(-(buffer.nbytes + 2 * GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+
+
+def _layout(buffers: Iterable[Buffer]) -> Iterator[tuple[Buffer, int | None]]:
+    """Yield the buffers, small ones first, with their offset in a place; None for what is large."""
+    offset = 0
+    for buffer in sorted(buffers, key=lambda one: one.nbytes):
+        nbytes = _whole_bytes(buffer)
+        if buffer.nbytes <= MOST_BYTES_INSIDE and offset + nbytes <= PLACE_BYTES:
+            yield buffer, offset
+            offset += nbytes
+        else:
+            yield buffer, None

@@ -17,7 +17,7 @@ from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.device.launcher import Invocation, LoadedModule
 from pytest_rmsperf.device.memory import DeviceMemory, OutOfMemory, SharedTensors
 from pytest_rmsperf.device.rotation import Rotation, copies_beyond, touched_bytes
-from pytest_rmsperf.device.scratch import PLACES, Scratch, places_within
+from pytest_rmsperf.device.scratch import PLACES, Scratch, keeps_state_apart, places_within
 from pytest_rmsperf.environment import DeviceState
 from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.launch import LaunchPlan
@@ -193,6 +193,8 @@ class Session:
         self, case: Case, first: Invocation, module: LoadedModule
     ) -> list[Invocation]:
         """Return the case on further places for its scratch; on as many as its twin."""
+        if not keeps_state_apart(first.plan.buffers):
+            return []
         twin = self._clocks.get(case.id.partition("@")[0])
         if twin is not None:
             count = twin.copies

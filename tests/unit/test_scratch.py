@@ -16,6 +16,7 @@ from pytest_rmsperf.device.scratch import (
     PLACE_BYTES,
     PLACES,
     Scratch,
+    keeps_state_apart,
     places_within,
 )
 from pytest_rmsperf.launch import Buffer, Role
@@ -170,3 +171,14 @@ def test_only_a_larger_buffer_than_those_before_it_asks_for_memory_again(
     room.place([of(LARGE + later)])
 
     assert len(allocated) == allocations
+
+
+def state_of(nbytes: int) -> Buffer:
+    return Buffer("flags", Role.STATE, (nbytes,), "uint8")
+
+
+@pytest.mark.parametrize(("nbytes", "apart"), [(MOST_BYTES_INSIDE, True), (LARGE, False)])
+def test_state_that_is_too_large_for_a_place_is_one_for_all_places(
+    nbytes: int, *, apart: bool
+) -> None:
+    assert keeps_state_apart([of(LARGE), state_of(nbytes)]) is apart

@@ -11,6 +11,7 @@ from fake_cuda import FakeBlocker
 from pytest_rmsperf.device import rotation, session
 from pytest_rmsperf.device.launcher import NotCaptured
 from pytest_rmsperf.device.memory import DeviceMemory, OutOfMemory
+from pytest_rmsperf.device.scratch import MOST_BYTES_INSIDE
 from pytest_rmsperf.errors import PlanError
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.protocol import Protocol
@@ -178,3 +179,12 @@ def test_a_case_too_small_for_a_cold_cache_is_refused(workshop: Workshop) -> Non
 
     with pytest.raises(PlanError, match=r"^cannot be timed cold: a launch touches 32772 bytes"):
         workshop.prepare(case_of())
+
+
+@pytest.mark.parametrize(("counters", "places"), [(1, 16), (MOST_BYTES_INSIDE, 1)])
+def test_a_case_whose_state_all_places_would_share_has_one_place(
+    workshop: Workshop, counters: int, places: int
+) -> None:
+    (found,) = workshop.prepare(case_of(counters=counters), protocol=Protocol())
+
+    assert found.rotation.copies == places
