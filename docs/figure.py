@@ -11,8 +11,8 @@ from statistics import median
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.measurement import Measurement
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 ROOT = Path(__file__).parents[1]
 OPERATOR = "rms_scaled_softmax"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_rmsperf.accuracy import Precision, Tolerance
     from pytest_rmsperf.cases import Case, InputSet, Operator, Submission, Variant, load_operator
     from pytest_rmsperf.errors import PlanError
+    from pytest_rmsperf.judge.ordering import OrderedFigure, Ordering
     from pytest_rmsperf.launch import (
         Buffer,
         KernelLaunch,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         int32,
         int64,
     )
-    from pytest_rmsperf.ordering import OrderedFigure, Ordering
     from pytest_rmsperf.problem import Problem
     from pytest_rmsperf.resources import Capacity, resident_blocks
 
@@ -66,7 +66,7 @@ _HOMES = {
         "int32",
         "int64",
     ),
-    "ordering": ("OrderedFigure", "Ordering"),
+    "judge.ordering": ("OrderedFigure", "Ordering"),
     "problem": ("Problem",),
     "resources": ("Capacity", "resident_blocks"),
 }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pytest_rmsperf.accounting import MOST_NAMED
-from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.calibration import noise_of, store_noise, warnings
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.errors import RmsperfError
-from pytest_rmsperf.health import why_unfit_to_store
 from pytest_rmsperf.inquiry import Results
-from pytest_rmsperf.saving import Candidate, Rules, save_baselines
+from pytest_rmsperf.judge.health import why_unfit_to_store
 from pytest_rmsperf.settings import Settings
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.calibration import noise_of, store_noise, warnings
+from pytest_rmsperf.storing.saving import Candidate, Rules, save_baselines
 
 
 def store_results(

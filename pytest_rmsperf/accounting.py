@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_rmsperf.policy import COMPARED, Outcome, Policy, Status
-from pytest_rmsperf.verdict import Verdict
+from pytest_rmsperf.judge.policy import COMPARED, Outcome, Policy, Status
+from pytest_rmsperf.judge.verdict import Verdict
 
 MOST_NAMED = 3
 UNANSWERED = (

@@ -9,8 +9,9 @@ from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import CheckedCase, SessionResult
 from pytest_rmsperf.environment import Provenance
-from pytest_rmsperf.evidence import paired_shares
-from pytest_rmsperf.health import conditions_of
+from pytest_rmsperf.judge.evidence import paired_shares
+from pytest_rmsperf.judge.health import conditions_of
+from pytest_rmsperf.judge.verdict import Round
 from pytest_rmsperf.measurement import (
     Measurement,
     Resources,
@@ -22,7 +23,6 @@ from pytest_rmsperf.measurement import (
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import impossible
-from pytest_rmsperf.verdict import Round
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Protocol as Interface
 
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, SessionResult, Stage
-from pytest_rmsperf.health import drifting, why_unfit
+from pytest_rmsperf.judge.health import drifting, why_unfit
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.protocol import Protocol

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_rmsperf.renaming import parse_pair, rename_cases
 from pytest_rmsperf.selftest.runner import hastened, selftest
+from pytest_rmsperf.storing.renaming import parse_pair, rename_cases
 
 if TYPE_CHECKING:
     import pytest

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
     from pytest_rmsperf.gate import Gate
-    from pytest_rmsperf.ordering import Ordered, Ordering
+    from pytest_rmsperf.judge.ordering import Ordered, Ordering
+    from pytest_rmsperf.judge.verdict import Verdict
     from pytest_rmsperf.report.records import CaseReport, Finding
     from pytest_rmsperf.resources import Residency
-    from pytest_rmsperf.verdict import Verdict
 
     Launch = Callable[..., Finding[Arrays]]
 
@@ -134,7 +134,7 @@ def as_case(value: object) -> Case | None:
 
 def as_ordering(value: object) -> Ordering | None:
     """Return the value if it is an ordering; where nobody imported orderings, there is none."""
-    ordering = sys.modules.get("pytest_rmsperf.ordering")
+    ordering = sys.modules.get("pytest_rmsperf.judge.ordering")
     return value if ordering is not None and isinstance(value, ordering.Ordering) else None
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pytest_rmsperf.acceptance import broken_off, left_as_they_were, store_results
 from pytest_rmsperf.accounting import UNANSWERED, Account
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Instrument
 from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
 from pytest_rmsperf.device.profiles import profile_for_arch
@@ -20,8 +19,8 @@ from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
 from pytest_rmsperf.inquiry import Inquiry, Results
 from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.judge.policy import Outcome, Status
 from pytest_rmsperf.messages import WorkerSettings
-from pytest_rmsperf.policy import Outcome, Status
 from pytest_rmsperf.questions import (
     Overrides,
     Question,
@@ -35,16 +34,17 @@ from pytest_rmsperf.report.messages import order_message, verdict_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.report.summary import Summary
-from pytest_rmsperf.saving import missing_cases, remove_stale, stale_cases, stale_message
 from pytest_rmsperf.settings import Settings
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.saving import missing_cases, remove_stale, stale_cases, stale_message
 from pytest_rmsperf.supervisor import Deadlines
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
-    from pytest_rmsperf.ordering import Ordered, Ordering
+    from pytest_rmsperf.judge.ordering import Ordered, Ordering
+    from pytest_rmsperf.judge.verdict import Verdict
     from pytest_rmsperf.problem import Problem
-    from pytest_rmsperf.verdict import Verdict
 
 Say = Callable[[str], None]
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from pytest_rmsperf.against import OtherBuild, other_build
 from pytest_rmsperf.assembly import Assembler
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, Surveyor
 from pytest_rmsperf.checks import Machine
+from pytest_rmsperf.judge.ordering import Ordering
+from pytest_rmsperf.judge.thresholds import Thresholds
 from pytest_rmsperf.judging import Findings, Judging
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.ordering import Ordering
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.provenance import current_provenance
 from pytest_rmsperf.questions import Overrides
 from pytest_rmsperf.report.run_file import RunFile, run_folder
 from pytest_rmsperf.settings import Settings, override
-from pytest_rmsperf.thresholds import Thresholds
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 Say = Callable[[str], None]
 

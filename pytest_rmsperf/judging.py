@@ -11,11 +11,11 @@ from pytest_rmsperf.campaign import Campaign, Selection
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import Provenance
+from pytest_rmsperf.judge.ordering import Ordered, Ordering, judge_ordering, session_ratio
+from pytest_rmsperf.judge.thresholds import Thresholds
+from pytest_rmsperf.judge.verdict import Verdict, judge, judge_paired
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.ordering import Ordered, Ordering, judge_ordering, session_ratio
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.thresholds import Thresholds
-from pytest_rmsperf.verdict import Verdict, judge, judge_paired
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_rmsperf.policy import parse_policy
+from pytest_rmsperf.judge.policy import parse_policy
 
 if TYPE_CHECKING:
     import pytest

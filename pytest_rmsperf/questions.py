@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pytest_rmsperf.campaign import Selection
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.ordering import Ordering
+from pytest_rmsperf.judge.ordering import Ordering
 
 NUMERICS_FIXTURE = "rmsperf_numerics"
 LATENCY_FIXTURE = "rmsperf_latency"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.thresholds import PRESETS, Thresholds
 from pytest_rmsperf.options import OPTIONS, Option
-from pytest_rmsperf.policy import Outcome, Policy, Status
 from pytest_rmsperf.protocol import Cache, Protocol
-from pytest_rmsperf.thresholds import PRESETS, Thresholds
 
 if TYPE_CHECKING:
     import pytest

@@ -38,10 +38,10 @@ from replay import (
     stored_draws,
 )
 
-from pytest_rmsperf.evidence import paired_share
-from pytest_rmsperf.policy import Status
-from pytest_rmsperf.thresholds import PAIRED, STORED
-from pytest_rmsperf.verdict import Verdict
+from pytest_rmsperf.judge.evidence import paired_share
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED
+from pytest_rmsperf.judge.verdict import Verdict
 
 DATA = Path(__file__).parent / "data"
 PAGE = Path(__file__).parents[1] / "trust.md"

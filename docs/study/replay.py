@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
-from pytest_rmsperf.evidence import paired_shares
+from pytest_rmsperf.judge.evidence import paired_shares
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.measurement import (
     Measurement,
     ProbeFigures,
@@ -27,8 +29,6 @@ from pytest_rmsperf.measurement import (
 )
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Samples
-from pytest_rmsperf.thresholds import PAIRED, STORED
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
 
 SAVED, FIRST, SECOND = 6, 3, 3
 CHECKED = FIRST + SECOND

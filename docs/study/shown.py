@@ -16,15 +16,15 @@ from pathlib import Path
 from power import DATA
 from replay import CHECKED, FIRST, RUN, SAVED, Recording, case_named, measurement, recording
 
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
-from pytest_rmsperf.evidence import paired_shares
+from pytest_rmsperf.judge.evidence import paired_shares
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.measurement import Measurement, middle
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.report.messages import microseconds, percent, verdict_message
 from pytest_rmsperf.report.terminal import Row, table
-from pytest_rmsperf.thresholds import PAIRED, STORED
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 ROOT = Path(__file__).parents[2]
 OPERATOR = "rms_scaled_softmax"

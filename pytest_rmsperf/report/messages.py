@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_rmsperf.evidence import Weighed
+from pytest_rmsperf.judge.evidence import Weighed
+from pytest_rmsperf.judge.ordering import Ordered, OrderStatus
+from pytest_rmsperf.judge.policy import Policy, Status
+from pytest_rmsperf.judge.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
 from pytest_rmsperf.measurement import Measurement, Resources, SessionFigures, middle
-from pytest_rmsperf.ordering import Ordered, OrderStatus
-from pytest_rmsperf.policy import Policy, Status
-from pytest_rmsperf.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
 
 UNKNOWN = "-"
 

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from pytest_rmsperf.accuracy import Numerics
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.errors import GateFailure, NotRun
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.resources import Residency
-from pytest_rmsperf.verdict import Verdict
 
 T = TypeVar("T")
 

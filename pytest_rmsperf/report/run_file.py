@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_rmsperf.campaign import Campaign
+    from pytest_rmsperf.judge.verdict import Verdict
     from pytest_rmsperf.settings import Settings
-    from pytest_rmsperf.verdict import Verdict
 
 RUN_SCHEMA_VERSION = 2
 FOLDER = ".rmsperf"

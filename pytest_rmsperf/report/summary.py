@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from pytest_rmsperf.accounting import Account
 from pytest_rmsperf.assembly import resources_of
-from pytest_rmsperf.health import conditions_of
 from pytest_rmsperf.inquiry import Results
-from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.judge.health import conditions_of
+from pytest_rmsperf.judge.policy import Outcome, Status
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.report.conditions import clocks_line
 from pytest_rmsperf.report.messages import (
@@ -22,7 +23,6 @@ from pytest_rmsperf.report.messages import (
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.report.terminal import Column, numerics_line, row, table, unclaimed
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.verdict import Verdict
 
 MOST_LISTED = 5
 

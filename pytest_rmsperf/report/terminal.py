@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.measurement import middle
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import UNKNOWN, headline, microseconds, percent, remedy
 from pytest_rmsperf.report.records import CaseReport
 

@@ -14,12 +14,12 @@ from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Selection, Surveyor
 from pytest_rmsperf.cases import Case, Submission
 from pytest_rmsperf.environment import Provenance
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired, together
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.selftest.faults import DELAYS, OPERATOR, SOUND, TWIN, delayed
 from pytest_rmsperf.selftest.rows import Mark, Row
-from pytest_rmsperf.thresholds import Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired, together
 
 # Rounds of the sound kernel that become its baseline; the gate's first round and its confirming
 # one follow.

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from pytest_rmsperf.campaign import Campaign, Instrument, Say, Surveyor
 from pytest_rmsperf.environment import DeviceChoice
+from pytest_rmsperf.judge.thresholds import PRESETS, Thresholds
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.selftest.delays import delay_rows
 from pytest_rmsperf.selftest.mistakes import mistake_rows
 from pytest_rmsperf.selftest.rows import Row, passed, summary, table
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.thresholds import PRESETS, Thresholds
 
 # No step of the selftest's kernels takes a second: what is silent for so long hangs, as one must.
 MOST_DEADLINE_S = 10.0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.judge.thresholds import PRESETS, Thresholds
 from pytest_rmsperf.options import ACTIONS, OPTIONS
-from pytest_rmsperf.thresholds import PRESETS, Thresholds
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "operator.md"

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_rmsperf import Case, OrderedFigure, Ordering, Submission
 from pytest_rmsperf.accuracy import Numerics
+from pytest_rmsperf.judge.ordering import Ordered
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.kernels.rms_scaled_softmax import COLUMNS, OPERATOR
-from pytest_rmsperf.ordering import Ordered
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.report.records import Finding
 from pytest_rmsperf.resources import Residency
-from pytest_rmsperf.verdict import Verdict
 
 pytestmark = pytest.mark.rmsperf
 

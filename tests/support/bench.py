@@ -9,14 +9,14 @@ from pathlib import Path
 
 from fake_instrument import FakeInstrument
 from pytest_rmsperf.acceptance import store_results
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.inquiry import Inquiry, Results
-from pytest_rmsperf.ordering import Ordering
+from pytest_rmsperf.judge.ordering import Ordering
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.questions import Overrides, Question, select
 from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.settings import Settings
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 LATENCY = frozenset({"rmsperf_latency"})
 PROTOCOL = Protocol(blocks=2, completions_per_block=1)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_rmsperf import Case, InputSet, LaunchPlan, Operator, Problem, Submission, Tolerance
-from pytest_rmsperf.admission import Candidate
 from pytest_rmsperf.cases import Variant
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, judge, together
 from pytest_rmsperf.measurement import Measurement, Run, SessionFigures
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Quartiles
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, judge, together
+from pytest_rmsperf.storing.admission import Candidate
 
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
 DEVICE, OPERATOR = "nvidia-h200", "softmax"

@@ -10,9 +10,11 @@ import pytest
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, Provenance
+from pytest_rmsperf.judge.policy import Policy
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.measurement import Measurement, ProbeFigures, Resources, Run, SessionFigures
-from pytest_rmsperf.policy import Policy
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.resources import (
     Capacity,
@@ -23,8 +25,6 @@ from pytest_rmsperf.resources import (
 )
 from pytest_rmsperf.samples import Quartiles
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge
 
 CASE_ID = "softmax/online-graph/16x1024"
 THRESHOLDS = Thresholds(Limit(0.03, 50), Limit(0.25, 1000))

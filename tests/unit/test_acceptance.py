@@ -10,12 +10,12 @@ import pytest
 
 from bench import PROTOCOL, Bench
 from fake_instrument import COMPLETION_NS, NO_DEVICE, FakeInstrument
-from pytest_rmsperf.calibration import noise_of
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.errors import RmsperfError
+from pytest_rmsperf.judge.ordering import Ordering
 from pytest_rmsperf.measurement import Noise
-from pytest_rmsperf.ordering import Ordering
 from pytest_rmsperf.settings import Settings
+from pytest_rmsperf.storing.calibration import noise_of
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND = FAULTY.cases()[:2]

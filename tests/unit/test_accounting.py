@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_rmsperf.accounting import MOST_NAMED, Account
-from pytest_rmsperf.policy import COMPARED, Outcome, Policy, Status
-from pytest_rmsperf.thresholds import STORED
-from pytest_rmsperf.verdict import Verdict
+from pytest_rmsperf.judge.policy import COMPARED, Outcome, Policy, Status
+from pytest_rmsperf.judge.thresholds import STORED
+from pytest_rmsperf.judge.verdict import Verdict
 
 NOT_COMPARED = sorted(set(Status) - COMPARED)
 LENIENT = Policy(tuple((one, Outcome.WARN) for one in NOT_COMPARED))

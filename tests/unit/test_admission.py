@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from candidates import GRAPH, NOW, OLD_RUN, RUN, THEN, candidate, judged, measurement, stored
-from pytest_rmsperf.admission import admitted, is_unrepeated_gain, loss_of
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.measurement import Anchor, Conditions, Measurement, Noise
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Protocol, StopReason
+from pytest_rmsperf.storing.admission import admitted, is_unrepeated_gain, loss_of
 
 NOISE = Noise(12, 4100, 9000, 81_000, 260_000)
 OLD_ANCHOR = Anchor(7900, 12_900, "2026-10-01T12:00:00Z", "0000000")

@@ -20,19 +20,21 @@ BUNDLED = "kernels.rms_scaled_softmax"
 
 # A module imports only from lines above its own. The root only names what others define.
 ORDER = f"""
-    errors
-    problem launch samples environment emulation policy scatter baseline_json baseline_files
-    accuracy resources protocol thresholds baseline_migration
+    errors judge storing
+    problem launch samples environment emulation judge.policy judge.scatter
+    storing.baseline_json storing.baseline_files
+    accuracy resources protocol judge.thresholds storing.baseline_migration
     cases
     kernels {BUNDLED}.common {BUNDLED}.inputs
     {BUNDLED}.reference {BUNDLED}.retained_tile
     {BUNDLED}.unfused {BUNDLED}.local_fusion {BUNDLED}.megakernel_row {BUNDLED}.megakernel_grid
     {BUNDLED} probes
-    measurement execution buffers evidence
-    checks provenance commits messages baseline_format numerics comparability validity ordering
-    baselines verdict host schedule
-    health
-    against renaming
+    measurement execution buffers judge.evidence
+    checks provenance commits messages numerics
+    storing.baseline_format judge.comparability judge.validity judge.ordering
+    storing.baselines judge.verdict judge.host schedule
+    judge.health
+    against storing.renaming
     report report.messages report.records report.progress report.header
     report.terminal report.benchmark report.conditions
     device device.profiles device.nvml_binding device.toolchain device.build_lock device._clock
@@ -59,9 +61,9 @@ ORDER = f"""
     assembly
     judging
     hookspecs options
-    settings admission calibration
-    refusals
-    saving
+    settings storing.admission storing.calibration
+    storing.refusals
+    storing.saving
     report.run_file accounting questions
     inquiry
     acceptance report.summary

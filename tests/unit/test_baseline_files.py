@@ -12,9 +12,9 @@ from typing import NoReturn
 import pytest
 from filelock import FileLock
 
-from pytest_rmsperf import baseline_files
-from pytest_rmsperf.baseline_files import exclusive, replace_all
 from pytest_rmsperf.errors import BaselineError
+from pytest_rmsperf.storing import baseline_files
+from pytest_rmsperf.storing.baseline_files import exclusive, replace_all
 
 
 @pytest.fixture(autouse=True)

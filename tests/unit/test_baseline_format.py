@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_rmsperf.baseline_format import decode, encode
-from pytest_rmsperf.baseline_json import Place
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.measurement import (
     Anchor,
@@ -26,6 +24,8 @@ from pytest_rmsperf.measurement import (
 )
 from pytest_rmsperf.protocol import Protocol, StopReason
 from pytest_rmsperf.samples import Quartiles, Timing
+from pytest_rmsperf.storing.baseline_format import decode, encode
+from pytest_rmsperf.storing.baseline_json import Place
 
 GOOD = (Path(__file__).parent / "data" / "baseline_v2.json").read_bytes()
 PUBLISHED = Path(__file__).parents[2] / "baselines" / "nvidia-h100-80gb" / "rms_scaled_softmax.json"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rmsperf.baseline_format import decode
-from pytest_rmsperf.baseline_json import Place, compact, parse
 from pytest_rmsperf.errors import BaselineError
+from pytest_rmsperf.storing.baseline_format import decode
+from pytest_rmsperf.storing.baseline_json import Place, compact, parse
 
 GOOD = (Path(__file__).parent / "data" / "baseline_v2.json").read_bytes()
 PLACE = Place(Path("softmax.json"), "cannot read baseline", "restore it")

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from pytest_rmsperf.baseline_format import decode, encode
-from pytest_rmsperf.baseline_json import Place
-from pytest_rmsperf.baseline_migration import MIGRATIONS, SCHEMA_VERSION
-from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.comparability import incomparable
 from pytest_rmsperf.errors import BaselineError
+from pytest_rmsperf.judge.comparability import incomparable
 from pytest_rmsperf.measurement import Measurement, ProbeFigures, Resources, SessionFigures
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Quartiles, Timing
+from pytest_rmsperf.storing.baseline_format import decode, encode
+from pytest_rmsperf.storing.baseline_json import Place
+from pytest_rmsperf.storing.baseline_migration import MIGRATIONS, SCHEMA_VERSION
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 VERSION_1 = Path(__file__).parent / "data" / "baseline_v1.json"
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"

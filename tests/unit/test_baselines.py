@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rmsperf.baseline_format import decode
-from pytest_rmsperf.baseline_json import Place
-from pytest_rmsperf.baselines import CASE_ID, BaselineStore
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR as BUNDLED
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.protocol import Cache, Protocol
+from pytest_rmsperf.storing.baseline_format import decode
+from pytest_rmsperf.storing.baseline_json import Place
+from pytest_rmsperf.storing.baselines import CASE_ID, BaselineStore
 
 GOLDEN = Path(__file__).parent / "data" / "baseline_v2.json"
 PUBLISHED = Path(__file__).parents[2] / "baselines"

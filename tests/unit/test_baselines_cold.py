@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rmsperf.baseline_format import decode
-from pytest_rmsperf.baseline_json import Place
-from pytest_rmsperf.baselines import BaselineStore, Cases, Edit, apply
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.measurement import Noise
 from pytest_rmsperf.protocol import Cache, Protocol
+from pytest_rmsperf.storing.baseline_format import decode
+from pytest_rmsperf.storing.baseline_json import Place
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
 
 GOLDEN = Path(__file__).parent / "data" / "baseline_v2.json"
 DEVICE, OPERATOR = "nvidia-h200", "softmax"

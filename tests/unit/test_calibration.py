@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from candidates import DEVICE, DIRECT, GRAPH, OPERATOR, RUN, measurement, stored
-from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.calibration import LEAST_SESSIONS, noise_of, store_noise, warnings
 from pytest_rmsperf.errors import RmsperfError, SettingError
-from pytest_rmsperf.evidence import Unpaired, weigh
+from pytest_rmsperf.judge.evidence import Unpaired, weigh
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.measurement import Anchor, Measurement, Noise
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.calibration import LEAST_SESSIONS, noise_of, store_noise, warnings
 
 LIMITS = Thresholds(Limit(0.01, 50), Limit(0.25, 1000))
 QUIET = (80_000,) * 12

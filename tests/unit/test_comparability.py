@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.comparability import incomparable, incomparable_builds, same_device
 from pytest_rmsperf.environment import DeviceIdentity
+from pytest_rmsperf.judge.comparability import incomparable, incomparable_builds, same_device
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import STORED
+from pytest_rmsperf.judge.verdict import Round, judge
 from pytest_rmsperf.measurement import Conditions, Measurement
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Cache, Protocol, StopReason
 from pytest_rmsperf.samples import Timing
-from pytest_rmsperf.thresholds import STORED
-from pytest_rmsperf.verdict import Round, judge
+from pytest_rmsperf.storing.baselines import BaselineStore
 
 Measured = Callable[..., Measurement]
 

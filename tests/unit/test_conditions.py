@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_rmsperf.health import conditions_of
+from pytest_rmsperf.judge.health import conditions_of
+from pytest_rmsperf.judge.validity import slower_clock
 from pytest_rmsperf.measurement import Conditions
 from pytest_rmsperf.protocol import StopReason
-from pytest_rmsperf.validity import slower_clock
 from readings import AFTER, LOADED, at_clocks, session
 
 

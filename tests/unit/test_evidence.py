@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rmsperf.evidence import (
+from pytest_rmsperf.judge.evidence import (
     MOST_SESSIONS,
     Paired,
     Shift,
@@ -12,7 +12,7 @@ from pytest_rmsperf.evidence import (
     confirming_sessions,
     weigh,
 )
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.policy import Status
 
 LIMIT = 0.01
 

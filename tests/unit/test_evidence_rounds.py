@@ -6,7 +6,7 @@ from math import inf, isnan, nan
 
 import pytest
 
-from pytest_rmsperf.evidence import (
+from pytest_rmsperf.judge.evidence import (
     Paired,
     Unpaired,
     Weighed,
@@ -14,7 +14,7 @@ from pytest_rmsperf.evidence import (
     paired_shares,
     weigh,
 )
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.samples import Samples
 
 LIMIT = 0.01

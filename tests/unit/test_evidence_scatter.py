@@ -6,14 +6,14 @@ from math import inf, isfinite
 
 import pytest
 
-from pytest_rmsperf.evidence import (
+from pytest_rmsperf.judge.evidence import (
     SURE,
     Paired,
     Shift,
     Unpaired,
     weigh,
 )
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.policy import Status
 
 LIMIT = 0.01
 

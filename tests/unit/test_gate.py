@@ -17,9 +17,9 @@ from pytest_rmsperf.environment import DeviceChoice, DeviceRecord, Tenant
 from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
 from pytest_rmsperf.gate import default_instrument
 from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.judge.ordering import Ordering
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.messages import WorkerSettings
-from pytest_rmsperf.ordering import Ordering
-from pytest_rmsperf.policy import Outcome, Policy, Status
 from pytest_rmsperf.questions import Question
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines

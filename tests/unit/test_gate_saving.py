@@ -9,7 +9,7 @@ import pytest
 from fake_instrument import FakeInstrument
 from gates import FIRST, SECOND, Build, ask_latency, builder, save, settle, short, slow
 from pytest_rmsperf.errors import GateFailure
-from pytest_rmsperf.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.settings import Settings
 
 

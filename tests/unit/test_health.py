@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import DeviceState, Tenant
-from pytest_rmsperf.health import BUSY_PERCENT, TENANT_PERCENT, why_unfit
+from pytest_rmsperf.judge.health import BUSY_PERCENT, TENANT_PERCENT, why_unfit
 from readings import AFTER, DESKTOP, IDLE, LOADED, TRAIN, at_clocks, session, session_of
 
 UNKNOWN = DeviceState()

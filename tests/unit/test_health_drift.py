@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_rmsperf.health import drifting
+from pytest_rmsperf.judge.health import drifting
 from readings import CASE_ID, session
 
 NOISE = (0, 9, -7, 4, -3, 8, -9, 2, 6, -5, 7, -8, 3, -4, 5)  # ns, in no direction
@@ -75,7 +75,7 @@ def test_impossible_samples_are_left_to_others(device_ns: Sequence[int]) -> None
 
 def test_cases_without_drift_do_not_load_scipy() -> None:
     code = (
-        "import sys; from pytest_rmsperf.health import drifting; "
+        "import sys; from pytest_rmsperf.judge.health import drifting; "
         "from readings import session; drifting(session()); print('scipy' in sys.modules)"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_rmsperf.environment import DeviceState, Tenant
-from pytest_rmsperf.health import why_unfit, why_unfit_to_store
+from pytest_rmsperf.judge.health import why_unfit, why_unfit_to_store
 from readings import AFTER, DESKTOP, IDLE, LOADED, at_clocks, session, session_of
 
 SOUND = session()

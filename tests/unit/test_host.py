@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_rmsperf.checks import SessionResult, TimedSession
-from pytest_rmsperf.health import why_unfit, why_unfit_to_store
-from pytest_rmsperf.host import slow_replay
+from pytest_rmsperf.judge.health import why_unfit, why_unfit_to_store
+from pytest_rmsperf.judge.host import slow_replay
 from pytest_rmsperf.samples import Samples
 from readings import AFTER, IDLE, LOADED
 

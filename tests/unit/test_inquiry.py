@@ -13,8 +13,8 @@ from fake_instrument import NO_DEVICE, FakeInstrument
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.errors import BaselineError
-from pytest_rmsperf.ordering import Ordering, OrderStatus
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.ordering import Ordering, OrderStatus
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.questions import Overrides
 from pytest_rmsperf.settings import Settings
 

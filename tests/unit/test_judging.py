@@ -14,12 +14,12 @@ from pytest_rmsperf.campaign import Campaign, Selection, Surveyor
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.checks import Failure, Stage
 from pytest_rmsperf.environment import Provenance
+from pytest_rmsperf.judge.ordering import Ordering, OrderStatus
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED, Limit, Thresholds
 from pytest_rmsperf.judging import Findings, Judging
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.ordering import Ordering, OrderStatus
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.thresholds import PAIRED, STORED, Limit, Thresholds
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND, THIRD = FAULTY.cases()[:3]

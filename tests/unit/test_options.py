@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.judge.policy import Outcome, Status, parse_policy
 from pytest_rmsperf.options import ACTIONS, OPTIONS, gate_is_on, given_on_command_line
-from pytest_rmsperf.policy import Outcome, Status, parse_policy
 
 BY_WORD = {one.word: one for one in OPTIONS}
 SWITCHES = ("require-gpu", "accept-slower", "accept-dirty")

@@ -8,14 +8,14 @@ import pytest
 
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.errors import OperatorError
-from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
-from pytest_rmsperf.ordering import (
+from pytest_rmsperf.judge.ordering import (
     OrderedFigure,
     Ordering,
     OrderStatus,
     judge_ordering,
     session_ratio,
 )
+from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.samples import Samples
 
 FAST, SLOW = OPERATOR.cases()[:2]

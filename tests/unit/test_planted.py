@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from planted import SLOWER
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.report.messages import verdict_message
-from pytest_rmsperf.thresholds import PAIRED, STORED
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
 
 BEFORE_NS, AFTER_NS = (8000,) * 3, (8800,) * 3
 

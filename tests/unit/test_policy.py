@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rmsperf.policy import COMPARED, DEFAULT_OUTCOMES, Outcome, Policy, Status
+from pytest_rmsperf.judge.policy import COMPARED, DEFAULT_OUTCOMES, Outcome, Policy, Status
 
 each_status = pytest.mark.parametrize("status", Status, ids=lambda one: str(one.value))
 each_outcome = pytest.mark.parametrize("outcome", Outcome, ids=lambda one: str(one.value))

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.ordering import OrderedFigure, Ordering
+from pytest_rmsperf.judge.ordering import OrderedFigure, Ordering
 from pytest_rmsperf.questions import (
     Overrides,
     Question,

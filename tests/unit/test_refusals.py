@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from candidates import DIRECT, GRAPH, NOW, OLD_RUN, RUN, candidate, judged, measurement, stored
-from pytest_rmsperf.admission import Candidate, Rules
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.measurement import Anchor, Conditions, ProbeFigures, Run
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Protocol, StopReason
-from pytest_rmsperf.refusals import LEAST_SESSIONS, MOST_LISTED, refusals
+from pytest_rmsperf.storing.admission import Candidate, Rules
+from pytest_rmsperf.storing.refusals import LEAST_SESSIONS, MOST_LISTED, refusals
 
 STRICT = Rules(accept_slower=False, accept_dirty=False, named=frozenset(), not_passed=0)
 LENIENT = replace(STRICT, accept_slower=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from candidates import DEVICE, DIRECT, GRAPH, OPERATOR, RUN, stored
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.errors import BaselineError, SettingError
 from pytest_rmsperf.measurement import Anchor, Measurement, Noise
 from pytest_rmsperf.protocol import Cache, Protocol
-from pytest_rmsperf.renaming import likely_renames, parse_pair, rename_cases
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.renaming import likely_renames, parse_pair, rename_cases
 
 OTHER_DEVICE = "nvidia-h100"
 WIDE = "softmax/wide-graph/16x1024"

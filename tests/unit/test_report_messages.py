@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 from _pytest.mark.expression import Expression
 
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.measurement import Measurement, Resources
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import (
     headline,
     microseconds,
@@ -19,8 +21,6 @@ from pytest_rmsperf.report.messages import (
     selector,
     verdict_message,
 )
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]

@@ -10,10 +10,10 @@ import pytest
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.errors import GateFailure, NotRun
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.resources import Residency
-from pytest_rmsperf.verdict import Verdict
 
 RIGHT = Numerics(
     (Comparison("ones", "y", Precision.FLOAT64, 0.0, (0,), 1.0, 1.0, 1e-5, 0, 1, None),), 1, None

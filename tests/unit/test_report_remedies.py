@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.measurement import Measurement, Resources
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import (
     remedy,
     resource_differences,
     verdict_message,
 )
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge, judge_paired
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]

@@ -25,15 +25,15 @@ from pytest_rmsperf.checks import (
 )
 from pytest_rmsperf.emulation import AddressCheck, Emulation, Schedules
 from pytest_rmsperf.environment import DeviceIdentity
+from pytest_rmsperf.judge.ordering import Ordered, Ordering, OrderStatus
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
 from pytest_rmsperf.launch import Role
-from pytest_rmsperf.ordering import Ordered, Ordering, OrderStatus
 from pytest_rmsperf.protocol import StopReason
 from pytest_rmsperf.report.run_file import plain, run_folder, write_run
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.verdict import Verdict
 
 CASE = "softmax/online-graph/16x1024"
 WRONG = Comparison(

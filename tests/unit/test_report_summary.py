@@ -17,17 +17,17 @@ from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.inquiry import Results
+from pytest_rmsperf.judge.ordering import Ordered, Ordering, OrderStatus
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.thresholds import STORED
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.launch import KernelLaunch
-from pytest_rmsperf.ordering import Ordered, Ordering, OrderStatus
-from pytest_rmsperf.policy import Outcome, Policy, Status
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.report.summary import MOST_LISTED, Summary
 from pytest_rmsperf.resources import Residency
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.thresholds import STORED
-from pytest_rmsperf.verdict import Verdict
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND = FAULTY.cases()[:2]

@@ -10,9 +10,11 @@ import pytest
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.emulation import Emulation, Schedules
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import STORED
+from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.report.terminal import (
     COLUMNS,
@@ -24,8 +26,6 @@ from pytest_rmsperf.report.terminal import (
     unclaimed,
 )
 from pytest_rmsperf.resources import Residency
-from pytest_rmsperf.thresholds import STORED
-from pytest_rmsperf.verdict import Verdict
 
 CASE = "softmax/online-graph/16x1024"
 NOT_RUN = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device", "no CUDA device")

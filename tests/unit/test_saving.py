@@ -20,15 +20,15 @@ from candidates import (
     stored,
 )
 from pytest_rmsperf import provenance
-from pytest_rmsperf.admission import Candidate, admitted
-from pytest_rmsperf.baselines import BaselineStore
-from pytest_rmsperf.comparability import incomparable
 from pytest_rmsperf.errors import BaselineError, RmsperfError
+from pytest_rmsperf.judge.comparability import incomparable
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.verdict import Round, judge
 from pytest_rmsperf.measurement import Measurement, Noise
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import Cache, Protocol
-from pytest_rmsperf.saving import Rules, save_baselines
-from pytest_rmsperf.verdict import Round, judge
+from pytest_rmsperf.storing.admission import Candidate, admitted
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.saving import Rules, save_baselines
 
 STRICT = Rules(accept_slower=False, accept_dirty=False, named=frozenset(), not_passed=0)
 LENIENT = replace(STRICT, accept_slower=True)

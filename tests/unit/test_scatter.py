@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
-from pytest_rmsperf.scatter import agreeing, half_width, outliers
+from pytest_rmsperf.judge.scatter import agreeing, half_width, outliers
 
 
 @pytest.mark.parametrize(

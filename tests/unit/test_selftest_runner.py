@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 
 from pytest_rmsperf.checks import Failure, Stage
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED, Limit, Thresholds
 from pytest_rmsperf.settings import Settings
-from pytest_rmsperf.thresholds import PAIRED, STORED, Limit, Thresholds
 from scripted_machine import TOLD, Scripted, planted_ns, selftest_on
 
 # The sound kernel at two paces, and a delayed one whose median stays where it was, though it is

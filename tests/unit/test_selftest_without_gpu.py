@@ -11,11 +11,11 @@ import pytest
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.judge.thresholds import STORED
 from pytest_rmsperf.messages import WorkerSettings
 from pytest_rmsperf.selftest.runner import MOST_DEADLINE_S, hastened, selftest
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
-from pytest_rmsperf.thresholds import STORED
 from scripted_machine import CUDA, EMULATED, NEITHER, TOLD, TOLD_EMULATED, Scripted, selftest_on
 
 GPU_ABSENT = "FAILED: a GPU was asked for"

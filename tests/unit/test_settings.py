@@ -9,11 +9,11 @@ import pytest
 
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.thresholds import STORED
 from pytest_rmsperf.options import OPTIONS
-from pytest_rmsperf.policy import Outcome, Policy, Status
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.settings import Settings, resolve
-from pytest_rmsperf.thresholds import STORED
 
 # Option, what the ini file says and what that means, and the same for the command line.
 SOURCES = [

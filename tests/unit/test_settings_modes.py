@@ -9,9 +9,9 @@ import pytest
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
-from pytest_rmsperf.policy import Outcome, Status
+from pytest_rmsperf.judge.policy import Outcome, Status
+from pytest_rmsperf.judge.thresholds import PRESETS, Limit, Thresholds
 from pytest_rmsperf.settings import CALIBRATION_SESSIONS, Settings, override, resolve
-from pytest_rmsperf.thresholds import PRESETS, Limit, Thresholds
 
 
 def settings(pytester: pytest.Pytester, *arguments: str, ini: str = "") -> Settings:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from candidates import DEVICE, DIRECT, GRAPH, OPERATOR, case, stored
-from pytest_rmsperf.baselines import BaselineStore
 from pytest_rmsperf.errors import BaselineError
-from pytest_rmsperf.saving import (
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.saving import (
     StaleCase,
     missing_cases,
     remove_stale,

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.policy import Status
 
 STUDY = Path(__file__).parents[2] / "docs" / "study"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.thresholds import PRESETS, Limit, Thresholds
 from pytest_rmsperf.options import PRESET_NAMES
-from pytest_rmsperf.policy import Outcome, Policy, Status
-from pytest_rmsperf.thresholds import PRESETS, Limit, Thresholds
 
 DEFAULT, STRICT, PERMISSIVE = (PRESETS[name] for name in ("default", "strict", "permissive"))
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rmsperf.judge.validity import impossible_figures
 from pytest_rmsperf.measurement import Measurement, ProbeFigures
 from pytest_rmsperf.samples import Quartiles
-from pytest_rmsperf.validity import impossible_figures
 
 Measured = Callable[..., Measurement]
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rmsperf.judge.policy import COMPARED, Status
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge, share, together
 from pytest_rmsperf.measurement import Conditions, Measurement, Noise, ProbeFigures
-from pytest_rmsperf.policy import COMPARED, Status
 from pytest_rmsperf.protocol import StopReason
 from pytest_rmsperf.samples import Quartiles
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge, share, together
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]

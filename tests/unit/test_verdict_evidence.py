@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge
 from pytest_rmsperf.measurement import Measurement
-from pytest_rmsperf.policy import Status
-from pytest_rmsperf.thresholds import Limit, Thresholds
-from pytest_rmsperf.verdict import Round, Verdict, judge
 
 Measured = Callable[..., Measurement]
 Judged = Callable[..., Verdict]

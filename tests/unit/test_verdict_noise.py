@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pytest_rmsperf.calibration import noise_of
-from pytest_rmsperf.evidence import Paired, Shift, confirming_sessions, weigh
+from pytest_rmsperf.judge.evidence import Paired, Shift, confirming_sessions, weigh
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import PAIRED, STORED
+from pytest_rmsperf.judge.verdict import Round, judge
 from pytest_rmsperf.measurement import Measurement, Noise
-from pytest_rmsperf.policy import Status
-from pytest_rmsperf.thresholds import PAIRED, STORED
-from pytest_rmsperf.verdict import Round, judge
+from pytest_rmsperf.storing.calibration import noise_of
 
 Measured = Callable[..., Measurement]
 # From a generator and a number of sessions to the logarithms of their states.

@@ -8,11 +8,11 @@ from math import inf, nan
 
 import pytest
 
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.thresholds import PAIRED
+from pytest_rmsperf.judge.verdict import Round, Verdict, judge_paired
 from pytest_rmsperf.measurement import Conditions, Measurement, Noise
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.protocol import StopReason
-from pytest_rmsperf.thresholds import PAIRED
-from pytest_rmsperf.verdict import Round, Verdict, judge_paired
 
 Measured = Callable[..., Measurement]
 Pairs = Sequence[tuple[float, float]]

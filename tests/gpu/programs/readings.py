@@ -12,7 +12,7 @@ from statistics import median
 from pytest_rmsperf.checks import SessionResult, TimedSession
 from pytest_rmsperf.device.context import CudaContext
 from pytest_rmsperf.environment import DeviceState
-from pytest_rmsperf.health import why_unfit
+from pytest_rmsperf.judge.health import why_unfit
 
 SAMPLES = 50
 WARM_S = 3.0  # longer than the driver averages utilization over

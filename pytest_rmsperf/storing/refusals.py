@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
-from pytest_rmsperf.admission import Candidate, Rules, loss_of
-from pytest_rmsperf.evidence import CONFIDENCE, HIDDEN_LIMITS
+from pytest_rmsperf.judge.evidence import CONFIDENCE, HIDDEN_LIMITS
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.scatter import agreeing, half_width
+from pytest_rmsperf.judge.thresholds import Limit
+from pytest_rmsperf.judge.validity import SLOWER_CLOCK_SHARE, impossible_figures, slower_clock
+from pytest_rmsperf.judge.verdict import DEVICE_TIME, HOST_COMPLETION
 from pytest_rmsperf.measurement import Conditions, middle
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import selector
-from pytest_rmsperf.scatter import agreeing, half_width
-from pytest_rmsperf.thresholds import Limit
-from pytest_rmsperf.validity import SLOWER_CLOCK_SHARE, impossible_figures, slower_clock
-from pytest_rmsperf.verdict import DEVICE_TIME, HOST_COMPLETION
+from pytest_rmsperf.storing.admission import Candidate, Rules, loss_of
 
 # Fewer sessions do not show how far processes differ from each other.
 LEAST_SESSIONS = 3

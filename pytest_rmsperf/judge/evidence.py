@@ -15,9 +15,9 @@ from math import comb, expm1, inf, isfinite, log, log1p, nan
 from statistics import median
 from typing import Protocol as Interface
 
-from pytest_rmsperf.policy import Status
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.scatter import agreeing, half_width, outliers
 from pytest_rmsperf.samples import Samples
-from pytest_rmsperf.scatter import agreeing, half_width, outliers
 
 # Chance of so clear a separation without any change: one round, and both rounds together. The
 # second lets six sessions stand against six when one of the twelve is in a bad state (30 / 924).

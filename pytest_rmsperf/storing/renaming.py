@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
-from pytest_rmsperf.baselines import CASE_ID, BaselineStore, Cases, Edit, apply
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.protocol import Cache
+from pytest_rmsperf.storing.baselines import CASE_ID, BaselineStore, Cases, Edit, apply
 
 OPTION = "--rmsperf-rename"
 VARIANT = re.compile(r"\w+/\w+", re.ASCII)

@@ -13,7 +13,12 @@ from statistics import median
 
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.errors import OperatorError
-from pytest_rmsperf.evidence import CONFIRMED_CHANCE, FIRST_CHANCE, Paired, confirming_sessions
+from pytest_rmsperf.judge.evidence import (
+    CONFIRMED_CHANCE,
+    FIRST_CHANCE,
+    Paired,
+    confirming_sessions,
+)
 from pytest_rmsperf.samples import Samples
 
 

@@ -14,13 +14,13 @@ from hashlib import sha256
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from pytest_rmsperf.baseline_json import Place, as_object, compact, parse, require_keys
-from pytest_rmsperf.baseline_migration import MIGRATIONS, SCHEMA_VERSION, migrated
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.measurement import Measurement, ProbeFigures, Run, SessionFigures
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Quartiles, Timing
+from pytest_rmsperf.storing.baseline_json import Place, as_object, compact, parse, require_keys
+from pytest_rmsperf.storing.baseline_migration import MIGRATIONS, SCHEMA_VERSION, migrated
 
 Record = TypeVar("Record")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_rmsperf.admission import (
+from pytest_rmsperf.cases import Case
+from pytest_rmsperf.errors import RmsperfError
+from pytest_rmsperf.report.messages import microseconds, percent
+from pytest_rmsperf.storing.admission import (
     Candidate,
     Rules,
     admitted,
     is_unrepeated_gain,
     loss_of,
 )
-from pytest_rmsperf.baselines import BaselineStore, Cases, Edit, apply
-from pytest_rmsperf.cases import Case
-from pytest_rmsperf.errors import RmsperfError
-from pytest_rmsperf.refusals import refusals
-from pytest_rmsperf.renaming import OPTION, likely_renames, variant_of
-from pytest_rmsperf.report.messages import microseconds, percent
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
+from pytest_rmsperf.storing.refusals import refusals
+from pytest_rmsperf.storing.renaming import OPTION, likely_renames, variant_of
 
 __all__ = [
     "Candidate",

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import DeviceState, Tenant
-from pytest_rmsperf.host import slow_replay
+from pytest_rmsperf.judge.host import slow_replay
 from pytest_rmsperf.measurement import Conditions, middle
 from pytest_rmsperf.samples import Samples
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pytest_rmsperf.baseline_json import Place, as_object
+from pytest_rmsperf.storing.baseline_json import Place, as_object
 
 SCHEMA_VERSION = 2
 

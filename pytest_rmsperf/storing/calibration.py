@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from pytest_rmsperf.baselines import BaselineStore, Cases, Edit, apply
-from pytest_rmsperf.comparability import incomparable
 from pytest_rmsperf.errors import RmsperfError, SettingError
-from pytest_rmsperf.evidence import SURE
+from pytest_rmsperf.judge.comparability import incomparable
+from pytest_rmsperf.judge.evidence import SURE
+from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.measurement import Measurement, Noise, middle
 from pytest_rmsperf.report.messages import selector
-from pytest_rmsperf.thresholds import Limit, Thresholds
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,12 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from pytest_rmsperf.comparability import incomparable, incomparable_builds
-from pytest_rmsperf.evidence import WITHIN, Paired, Unpaired, Weighed, confirming_sessions, weigh
+from pytest_rmsperf.judge.comparability import incomparable, incomparable_builds
+from pytest_rmsperf.judge.evidence import (
+    WITHIN,
+    Paired,
+    Unpaired,
+    Weighed,
+    confirming_sessions,
+    weigh,
+)
+from pytest_rmsperf.judge.policy import COMPARED, Status
+from pytest_rmsperf.judge.thresholds import Thresholds
+from pytest_rmsperf.judge.validity import impossible_figures, slower_clock
 from pytest_rmsperf.measurement import Measurement, SessionFigures, middle
-from pytest_rmsperf.policy import COMPARED, Status
-from pytest_rmsperf.thresholds import Thresholds
-from pytest_rmsperf.validity import impossible_figures, slower_clock
 
 DEVICE_TIME = "device time"
 HOST_COMPLETION = "host completion"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_rmsperf.policy import Outcome, Policy, Status
+from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 
 
 @dataclass(frozen=True, slots=True)

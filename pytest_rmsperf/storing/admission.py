@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pytest_rmsperf.cases import Case
+from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.judge.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
 from pytest_rmsperf.measurement import Anchor, Measurement
-from pytest_rmsperf.policy import Status
 from pytest_rmsperf.report.messages import microseconds, percent
-from pytest_rmsperf.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from pytest_rmsperf.baseline_files import exclusive, replace_all
-from pytest_rmsperf.baseline_format import decode, encode
-from pytest_rmsperf.baseline_json import Place
 from pytest_rmsperf.cases import Submission
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.protocol import Cache
+from pytest_rmsperf.storing.baseline_files import exclusive, replace_all
+from pytest_rmsperf.storing.baseline_format import decode, encode
+from pytest_rmsperf.storing.baseline_json import Place
 
 # What `Case.id` makes. Anything else would not be the same in the next run.
 CASE_ID = re.compile(

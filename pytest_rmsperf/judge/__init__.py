@@ -1,0 +1,1 @@
+"""The judge: measurements and thresholds in, a verdict with its reason out. Pure."""
