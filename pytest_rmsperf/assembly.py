@@ -54,7 +54,7 @@ class Assembler:
             if other is not None
             else ()
         )
-        reasons = (one.unfit or one.drifting.get(case.id) for one in sessions)
+        reasons = (one.why_unfit(case.id) for one in sessions)
         unfit = next((text for text in reasons if text), None)
         return Round(self._measurement(case, sessions), pairs, unfit)
 

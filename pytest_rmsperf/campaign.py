@@ -163,9 +163,10 @@ class Surveyor:
         session = self._measure(cases, say)
         campaign = _with_failures(campaign, session.failures)
         sound = [one for one in cases if one.id not in session.failures]
-        if sound and (session.unfit or session.drifting):
+        why = session.why_unfit()
+        if sound and why is not None:
             campaign = replace(campaign, set_aside=(*campaign.set_aside, session))
-            self.say(f"{place} again: {session.unfit or next(iter(session.drifting.values()))}")
+            self.say(f"{place} again: {why}")
             session = self._measure(sound, say)
         *before, current = campaign.rounds
         campaign = replace(campaign, rounds=(*before, (*current, session)))

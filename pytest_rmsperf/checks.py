@@ -128,6 +128,14 @@ class SessionResult:
     def samples(self) -> dict[str, Samples]:
         return self.timed.samples
 
+    def why_unfit(self, *case_ids: str) -> str | None:
+        """Say what was wrong with the machine, or with the samples of one of these cases, or None.
+
+        Without an id: with the samples of any case.
+        """
+        drifts = (self.drifting.get(one) for one in case_ids or self.drifting)
+        return next((text for text in (self.unfit, *drifts) if text), None)
+
     @property
     def states(self) -> tuple[DeviceState, ...]:
         """All readings of the device, in order of time."""

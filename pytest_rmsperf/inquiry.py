@@ -72,11 +72,10 @@ class Inquiry:
             self.settings.power_limit_mw,
         )
         try:
-            campaign = self._measured(surveyor, judging)
+            campaign, findings = self._measured(surveyor, judging)
         except KeyboardInterrupt:
             self.run_file.write_latest()
             raise
-        findings = judging.judge(campaign)
         self.run_file.write(campaign, findings)
         return Results(
             selection,
@@ -104,7 +103,7 @@ class Inquiry:
                 self.root, machine.packages, baselines=settings.baselines, sources=sources
             ),
             thresholds={one.id: _thresholds(settings, said.get(one.id)) for one in selection.cases},
-            baselines={} if other else self._baselines(selection, machine),
+            baselines={} if other else _stored(self.store, selection, machine),
             other=other,
             orderings=orderings,
         )
@@ -115,9 +114,6 @@ class Inquiry:
         asked = [one for one in selection.cases if one.id in selection.with_latency]
         return other_build(self.settings.against, asked, run_folder(self.root) / "against")
 
-    def _baselines(self, selection: Selection, machine: Machine) -> dict[str, Measurement]:
-        return _stored(self.store, selection, machine)
-
     def _other_cache_ns(self, selection: Selection, machine: Machine) -> dict[str, int]:
         """Return what is stored for the other kind of cache: which of two is faster may depend."""
         if self.settings.against is not None:
@@ -126,19 +122,21 @@ class Inquiry:
         found = _stored(replace(self.store, cache=other), selection, machine)
         return {k: one.device_ns for k, one in found.items() if one.device_ns is not None}
 
-    def _measured(self, surveyor: Surveyor, judging: Judging) -> Campaign:
-        """Check, time a round, and time once more what a second round would settle."""
+    def _measured(self, surveyor: Surveyor, judging: Judging) -> tuple[Campaign, Findings]:
+        """Check, time a round and judge it, and again where a second round would settle more."""
         selection = judging.selection
         timed = tuple(one for one in selection.cases if one.id in selection.timed)
         campaign = surveyor.check(selection)
         campaign = surveyor.time(campaign, timed, selection.others)
-        cases, sessions = judging.unsettled(judging.judge(campaign))
+        findings = judging.judge(campaign)
+        cases, sessions = judging.unsettled(findings)
         if self.settings.save:  # what is accepted was seen twice
             cases, sessions = timed, max(sessions, self.settings.protocol.sessions)
         if not cases:
-            return campaign
+            return campaign, findings
         surveyor.say(f"second round: {len(cases)} cases")
-        return surveyor.time(campaign, cases, selection.others, sessions=sessions)
+        campaign = surveyor.time(campaign, cases, selection.others, sessions=sessions)
+        return campaign, judging.judge(campaign)
 
 
 def _stored(store: BaselineStore, selection: Selection, machine: Machine) -> dict[str, Measurement]:

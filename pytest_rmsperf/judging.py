@@ -9,7 +9,6 @@ from pytest_rmsperf.against import OtherBuild
 from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Selection
 from pytest_rmsperf.cases import Case
-from pytest_rmsperf.checks import SessionResult
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.judge.ordering import Ordered, Ordering, judge_ordering, session_ratio
 from pytest_rmsperf.judge.thresholds import Thresholds
@@ -107,15 +106,5 @@ def _ordered(ordering: Ordering, campaign: Campaign) -> Ordered | None:
         [session_ratio(ordering, *(one.samples[case_id] for case_id in asked)) for one in sessions]
         for sessions in timed
     ]
-    return judge_ordering(ordering, *ratios, unfit=_why_unfit(timed, asked))
-
-
-def _why_unfit(rounds: Sequence[Sequence[SessionResult]], asked: Sequence[str]) -> str | None:
-    """Name what was wrong with the machine, or with the samples of a case, in any session."""
-    found = (
-        text
-        for sessions in rounds
-        for one in sessions
-        for text in (one.unfit, *(one.drifting.get(case_id) for case_id in asked))
-    )
-    return next((text for text in found if text is not None), None)
+    reasons = (one.why_unfit(*asked) for sessions in timed for one in sessions)
+    return judge_ordering(ordering, *ratios, unfit=next((one for one in reasons if one), None))

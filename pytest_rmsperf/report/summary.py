@@ -68,8 +68,7 @@ class Summary:
             yield clocks
         again = self.results.campaign.set_aside
         if again:
-            why = again[0].unfit or next(iter(again[0].drifting.values()))
-            yield f"measured again: {_count(len(again), 'session')}: {why}"
+            yield f"measured again: {_count(len(again), 'session')}: {again[0].why_unfit()}"
         bound = [one.case_id for one in self._verdicts() if _is_host_bound(one)]
         if bound:
             yield (
