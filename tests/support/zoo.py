@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pytest
 
+from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import BlockCapacity, Grid
 from pytest_rmsperf.launch import ScalarArgument
 
@@ -87,6 +88,37 @@ class Exhibit:
         return np.allclose(
             result.astype(np.float64), self.want, rtol=self.tolerance, atol=self.tolerance
         )
+
+
+class Zoo:
+    """The tests of all kernels of one source, which the file of the subclass names as KERNELS."""
+
+    EXHIBITS: ClassVar[tuple[Exhibit, ...]]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "mutant" in metafunc.fixturenames:
+            metafunc.parametrize(("exhibit", "mutant"), mutants_of(self.EXHIBITS))
+        elif "exhibit" in metafunc.fixturenames:
+            metafunc.parametrize("exhibit", self.EXHIBITS, ids=str)
+            metafunc.parametrize("seed", SEEDS)
+
+    def test_text_has_the_same_kernels_for_the_device(self, program: Program) -> None:
+        compiled = compile_recipe(Recipe(program.source, "sm_90"))
+
+        names = [kernel.name for kernel in program.module.module.kernels]
+        assert sorted(names) == [kernel.name for kernel in compiled.kernels]
+
+    def test_kernel_is_clean_and_gives_what_numpy_gives(
+        self, program: Program, exhibit: Exhibit, seed: int
+    ) -> None:
+        assert exhibit.outcome(program, seed) == CLEAN
+
+    def test_mutant_is_found_by_what_is_wrong_with_it(
+        self, program: Program, exhibit: Exhibit, mutant: int
+    ) -> None:
+        outcomes = (exhibit.outcome(program, seed, mutant) for seed in SEEDS)
+
+        assert exhibit.mutants[mutant - 1] in outcomes
 
 
 def mutants_of(exhibits: tuple[Exhibit, ...]) -> list[ParameterSet]:

@@ -33,6 +33,8 @@ from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Array
 
+pytest.register_assert_rewrite("zoo")  # which holds the tests of the test_zoo files
+
 DATA = Path(__file__).parent / "data"
 KERNEL = r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\('
 PLENTY = BlockCapacity(blocks_per_sm=8, sms=132)

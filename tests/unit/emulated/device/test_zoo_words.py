@@ -5,29 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
-from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.emulated.library import Grid
 from zoo import (
     BOUNDS,
-    CLEAN,
     DIVERGENT_BARRIER,
     RACE,
     RANDOM,
-    SEEDS,
     UNWRITTEN,
     WRONG,
     Exhibit,
+    Zoo,
     floats,
     integers,
-    mutants_of,
 )
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tests.unit.emulated.device.conftest import Program
     from zoo import Floats, Integers
 
     Words = npt.NDArray[np.uint32]
@@ -133,25 +128,7 @@ EXHIBITS = (
 )
 
 
-def test_text_has_the_same_kernels_for_the_device(program: Program) -> None:
-    compiled = compile_recipe(Recipe(program.source, "sm_90"))
+class TestZoo(Zoo):
+    """The kernels of this file."""
 
-    names = [kernel.name for kernel in program.module.module.kernels]
-    assert sorted(names) == [kernel.name for kernel in compiled.kernels]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("exhibit", EXHIBITS, ids=str)
-def test_kernel_is_clean_and_gives_what_numpy_gives(
-    program: Program, exhibit: Exhibit, seed: int
-) -> None:
-    assert exhibit.outcome(program, seed) == CLEAN
-
-
-@pytest.mark.parametrize(("exhibit", "mutant"), mutants_of(EXHIBITS))
-def test_mutant_is_found_by_what_is_wrong_with_it(
-    program: Program, exhibit: Exhibit, mutant: int
-) -> None:
-    outcomes = (exhibit.outcome(program, seed, mutant) for seed in SEEDS)
-
-    assert exhibit.mutants[mutant - 1] in outcomes
+    EXHIBITS = EXHIBITS
