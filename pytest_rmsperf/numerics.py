@@ -14,7 +14,7 @@ from pytest_rmsperf.cases import Case, InputSet, Submission, Variant, identity
 from pytest_rmsperf.errors import OperatorError
 from pytest_rmsperf.execution import Loaded, Prepared
 from pytest_rmsperf.problem import Problem
-from pytest_rmsperf.resources import check_residency
+from pytest_rmsperf.residency import check_residency
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rmsperf.cases import Submission
 from pytest_rmsperf.device import _clock
+from pytest_rmsperf.device.clusters import PORTABLE_CLUSTER_BLOCKS
 from pytest_rmsperf.device.context import CudaContext, checked
 from pytest_rmsperf.device.memory import DeviceMemory
 from pytest_rmsperf.errors import DeviceError, GateFailure
@@ -95,26 +96,18 @@ class LoadedModule:
         )
         return int(checked(answer, f"blocks per SM of {kernel}"))
 
-    def require_clusters(self, launch: KernelLaunch) -> None:
-        """Raise GateFailure unless the clusters of a launch fit the device.
+    def active_clusters(self, launch: KernelLaunch) -> int:
+        """Return the driver's answer, which depends on which SMs the very board has.
 
-        All of them together where the launch must be resident, else one. How many fit depends on
-        which SMs the very board has, so only the driver knows.
+        0 when not even one block fits. Raises GateFailure for a cluster of more blocks than is
+        portable: nothing here sets the attribute that such a launch needs.
         """
-        if launch.blocks_per_cluster == 1:
-            return
-        fit = self._active_clusters(launch)
-        clusters = launch.blocks // launch.blocks_per_cluster
-        if fit < (clusters if launch.must_be_resident else 1):
-            raise GateFailure(
-                f"does not fit {self.device}: {launch.kernel} asks for {clusters} clusters of "
-                f"{launch.blocks_per_cluster} blocks; {fit} are resident together (driver)\n"
-                "make clusters or blocks smaller, or use fewer blocks, then: pytest --rmsperf --lf"
-            )
-
-    def _active_clusters(self, launch: KernelLaunch) -> int:
         from cuda.bindings import driver
 
+        self._require_portable(launch)
+        place = (launch.kernel, launch.threads_per_block, launch.dynamic_smem_bytes)
+        if not self.blocks_per_sm(*place):
+            return 0
         size = driver.CUlaunchAttribute()
         size.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
         size.value.clusterDim.x = launch.blocks_per_cluster
@@ -127,6 +120,15 @@ class LoadedModule:
         function = driver.CUfunction(int(self.handle(launch.kernel)))
         answer = driver.cuOccupancyMaxActiveClusters(function, config)
         return int(checked(answer, f"clusters of {launch.kernel}"))
+
+    def _require_portable(self, launch: KernelLaunch) -> None:
+        if launch.blocks_per_cluster > PORTABLE_CLUSTER_BLOCKS:
+            raise GateFailure(
+                f"cannot be launched on {self.device}: {launch.kernel} has clusters of "
+                f"{launch.blocks_per_cluster} blocks, and {PORTABLE_CLUSTER_BLOCKS} are portable\n"
+                "  larger ones need NON_PORTABLE_CLUSTER_SIZE_ALLOWED, which is not set yet\n"
+                "make the clusters smaller, then: pytest --rmsperf --lf"
+            )
 
     def allow_smem(self, kernel: str, dynamic_smem_bytes: int) -> None:
         """Opt in to a dynamic shared size above 48 KiB, counted together with the static part.
@@ -226,7 +228,6 @@ def _prepared(
     launch: KernelLaunch, module: LoadedModule, memory: DeviceMemory
 ) -> tuple[int, int, int, int, int, bool, tuple[bytes, ...]]:
     module.allow_smem(launch.kernel, launch.dynamic_smem_bytes)
-    module.require_clusters(launch)
     return (
         int(module.handle(launch.kernel)),
         launch.blocks,

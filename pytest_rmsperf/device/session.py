@@ -23,7 +23,7 @@ from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.probes import BLOCK
 from pytest_rmsperf.protocol import Cache, Protocol, StopReason
-from pytest_rmsperf.resources import check_residency
+from pytest_rmsperf.residency import check_residency
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.schedule import places, turn_of, why_stop
 

@@ -36,6 +36,10 @@ class SmallDevice:
         """Return what one SM of the whole device holds."""
         return self.module.blocks_per_sm(kernel, threads_per_block, dynamic_smem_bytes)
 
+    def active_clusters(self, launch: KernelLaunch) -> int | None:
+        """Return what the whole device says, which is nothing."""
+        return self.module.active_clusters(launch)
+
 
 def check_addresses(case: Case, module: EmulatedModule) -> AddressCheck | None:
     """Check every address problem of the operator; None where it names none.

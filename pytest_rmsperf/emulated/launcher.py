@@ -64,6 +64,10 @@ class EmulatedModule:
         """Return what the profile's device would hold on one SM."""
         return self.capacity.blocks_per_sm(kernel, threads_per_block, dynamic_smem_bytes)
 
+    def active_clusters(self, launch: KernelLaunch) -> int | None:
+        """Return None: the profile does not say which SMs share a GPC."""
+        return self.capacity.active_clusters(launch)
+
     def prepare(
         self, plan: LaunchPlan, submission: Submission, buffers: Sequence[Buffer]
     ) -> EmulatedInvocation:

@@ -58,6 +58,9 @@ class FakeModule:
     def blocks_per_sm(self, *_: object) -> int:
         return 8
 
+    def active_clusters(self, *_: object) -> int | None:
+        return None
+
     def prepare(
         self,
         plan: LaunchPlan,

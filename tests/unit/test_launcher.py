@@ -1,4 +1,4 @@
-"""Submitting, capturing, and the opt-in to shared memory, on a driver that only remembers."""
+"""Opting in to shared memory, asking of clusters, submitting, on a driver that only remembers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_rmsperf.cases import Submission
+from pytest_rmsperf.device.clusters import PORTABLE_CLUSTER_BLOCKS
 from pytest_rmsperf.device.launcher import (
     DEFAULT_SMEM_BYTES,
     REPEATED_LAUNCHES,
@@ -16,7 +17,7 @@ from pytest_rmsperf.device.launcher import (
     NotCaptured,
 )
 from pytest_rmsperf.device.memory import DeviceMemory
-from pytest_rmsperf.errors import DeviceError
+from pytest_rmsperf.errors import DeviceError, GateFailure
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 
@@ -73,6 +74,72 @@ def test_a_later_smaller_size_does_not_take_the_larger_one_back(
     assert told == [100_000, 120_000]
 
 
+# ---- clusters --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clusters(monkeypatch: pytest.MonkeyPatch) -> tuple[LoadedModule, list[tuple[int, ...]]]:
+    """A module of which 9 clusters fit, and what the driver was asked of: grid, block, cluster."""
+    driver = pytest.importorskip("cuda.bindings.driver")
+    asked: list[tuple[int, ...]] = []
+
+    def remember(function: object, config: Any) -> tuple[Any, int]:
+        size = config.attrs[0].value.clusterDim
+        assert (config.gridDimY, config.gridDimZ, size.y, size.z) == (1, 1, 1, 1)
+        asked.append((config.gridDimX, config.blockDimX, config.sharedMemBytes, size.x))
+        return driver.CUresult.CUDA_SUCCESS, 9
+
+    monkeypatch.setattr(driver, "cuOccupancyMaxActiveClusters", remember)
+    monkeypatch.setattr(LoadedModule, "device", "fake device")
+    # No block of 1024 threads fits.
+    monkeypatch.setattr(LoadedModule, "blocks_per_sm", lambda *place: int(place[2] < 1024))
+    loaded: Any = object.__new__(LoadedModule)
+    loaded.module = MODULE
+    loaded._kernels = {"k": SimpleNamespace(handle=0)}
+    return loaded, asked
+
+
+def test_the_driver_is_asked_how_many_clusters_of_the_launch_are_resident(
+    clusters: tuple[LoadedModule, list[tuple[int, ...]]],
+) -> None:
+    loaded, asked = clusters
+    launch = KernelLaunch("k", 64, 256, (), 4096, blocks_per_cluster=PORTABLE_CLUSTER_BLOCKS)
+
+    assert loaded.active_clusters(launch) == 9
+
+    assert asked == [(64, 256, 4096, PORTABLE_CLUSTER_BLOCKS)]
+
+
+def test_a_cluster_of_one_block_more_than_is_portable_is_refused_and_not_asked_of(
+    clusters: tuple[LoadedModule, list[tuple[int, ...]]],
+) -> None:
+    loaded, asked = clusters
+    launch = KernelLaunch("k", 9, 256, (), blocks_per_cluster=PORTABLE_CLUSTER_BLOCKS + 1)
+
+    with pytest.raises(GateFailure) as refusal:
+        loaded.active_clusters(launch)
+
+    assert str(refusal.value).splitlines() == [
+        "cannot be launched on fake device: k has clusters of 9 blocks, and 8 are portable",
+        "  larger ones need NON_PORTABLE_CLUSTER_SIZE_ALLOWED, which is not set yet",
+        "make the clusters smaller, then: pytest --rmsperf --lf",
+    ]
+    assert asked == []
+
+
+def test_no_cluster_is_resident_of_a_block_that_does_not_fit(
+    clusters: tuple[LoadedModule, list[tuple[int, ...]]],
+) -> None:
+    loaded, asked = clusters
+
+    assert loaded.active_clusters(KernelLaunch("k", 8, 1024, (), blocks_per_cluster=8)) == 0
+
+    assert asked == []
+
+
+# ---- submitting ------------------------------------------------------------------------------
+
+
 def test_repeated_launches_are_one_batch() -> None:
     launched: list[int] = []
     invocation: Any = object.__new__(Invocation)
@@ -88,7 +155,6 @@ def test_every_launch_of_a_plan_is_submitted_whatever_it_is_called(
     module: Any = SimpleNamespace(
         context=None,
         allow_smem=lambda *_: None,
-        require_clusters=lambda _: None,
         handle=names.index,
     )
     monkeypatch.setattr("pytest_rmsperf.device._clock.prepare", tuple)
@@ -99,7 +165,7 @@ def test_every_launch_of_a_plan_is_submitted_whatever_it_is_called(
     assert [launch[0] for launch in invocation._sequence] == [0, 1, 2, 0]
 
 
-# ---- submitting and capturing ----------------------------------------------------------------
+# ---- capturing -------------------------------------------------------------------------------
 
 OWN_STREAM, CAPTURING_STREAM = 7, 8
 
