@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from pytest_rmsperf.device.compiler_cache import CubinCache, Entry, content_key
-from pytest_rmsperf.device.cubin import max_threads_per_block
+from pytest_rmsperf.device.cubin import kernel_codes, max_threads_per_block
+from pytest_rmsperf.device.ptxas_log import parse_ptxas_log
 from pytest_rmsperf.device.toolchain import INSTALL_EXTRA, Toolchain, cuda_extra, find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
@@ -41,6 +42,7 @@ BOOLEANS = {
 NUMBERS = {"--maxrregcount": "max_register_count"}
 
 Options = dict[str, bool | int]
+Identity = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +80,30 @@ def compile_recipe(
     another process keeps the build of the same recipe locked for `lock_timeout_s` seconds.
     """
     tools = toolchain or find_toolchain()
-    tools.require_arch(recipe.arch)
-    options = flag_options(recipe.flags)
-    identity = _identity(recipe, tools)
-    key = _key(recipe, identity)
+    options, identity, key = _checked(recipe, tools)
 
     def build() -> Entry:
         entry = _compile(recipe, options, tools)
         _require_unchanged(recipe, key, _key(recipe, identity))
         return entry
 
-    folder = cache_dir or user_cache_path("pytest-rmsperf") / "cubin"
-    entry, from_cache = CubinCache(folder, lock_timeout_s).load_or_build(key, build)
-    return CompiledModule(
-        source=recipe.shown_source,
-        identity=identity,
-        key=key,
-        cubin=entry.cubin,
-        kernels=entry.kernels,
-        from_cache=from_cache,
-    )
+    entry, from_cache = CubinCache(cache_dir or _folder(), lock_timeout_s).load_or_build(key, build)
+    return _module(recipe, identity, key, entry, from_cache=from_cache)
+
+
+def cache_key(recipe: Recipe) -> str:
+    """Return what recipes share that give the same cubin; CompileError as `compile_recipe` has."""
+    return _checked(recipe, find_toolchain())[-1]
+
+
+def compiled_before(recipe: Recipe, *, cache_dir: Path | None = None) -> CompiledModule | None:
+    """Return what `compile_recipe` finds in the cache, None where it has to compile.
+
+    Raises CompileError when the compiler, the arch, a flag or a missing source is at fault.
+    """
+    _, identity, key = _checked(recipe, find_toolchain())
+    entry = CubinCache(cache_dir or _folder(), LOCK_TIMEOUT_S).load(key)
+    return None if entry is None else _module(recipe, identity, key, entry, from_cache=True)
 
 
 def flag_options(flags: tuple[str, ...]) -> Options:
@@ -114,29 +120,31 @@ def flag_options(flags: tuple[str, ...]) -> Options:
     return options
 
 
-def parse_ptxas_log(log: str) -> tuple[CompiledKernel, ...]:
-    """Return the figures of every entry function in a log of `ptxas -v`, sorted by name.
+def _folder() -> Path:
+    return user_cache_path("pytest-rmsperf") / "cubin"
 
-    A function that is called and not inlined has its own spills: ptxas lists it after the kernel
-    that calls it, or, in a device debug build, before all kernels. They are added to the kernel's.
-    """
-    if "ptxas info" not in log:
-        raise CompileError(
-            "the cost of the kernels is unknown: the compiler wrote no ptxas log\n"
-            f"  it wrote {log!r}\n"
-            f"install the compiler this release was tested with: {INSTALL_EXTRA}"
-        )
-    before, *blocks = re.split(r"Compiling entry function '([^']+)'", log)
-    names, texts = blocks[::2], blocks[1::2]
-    common = _functions(before)
-    kernels = (
-        _kernel(name, text, {**common, **_functions(text)})
-        for name, text in zip(names, texts, strict=True)
+
+def _checked(recipe: Recipe, tools: Toolchain) -> tuple[Options, Identity, str]:
+    """Return the options, the identity and the cache key of a recipe that can be compiled."""
+    tools.require_arch(recipe.arch)
+    identity = _identity(recipe, tools)
+    return flag_options(recipe.flags), identity, _key(recipe, identity)
+
+
+def _module(
+    recipe: Recipe, identity: Identity, key: str, entry: Entry, *, from_cache: bool
+) -> CompiledModule:
+    return CompiledModule(
+        source=recipe.shown_source,
+        identity=identity,
+        key=key,
+        cubin=entry.cubin,
+        kernels=entry.kernels,
+        from_cache=from_cache,
     )
-    return tuple(sorted(kernels, key=lambda kernel: kernel.name))
 
 
-def _identity(recipe: Recipe, tools: Toolchain) -> tuple[tuple[str, str], ...]:
+def _identity(recipe: Recipe, tools: Toolchain) -> Identity:
     return (
         *tools.identity,
         ("arch", recipe.arch),
@@ -144,7 +152,7 @@ def _identity(recipe: Recipe, tools: Toolchain) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _key(recipe: Recipe, identity: tuple[tuple[str, str], ...]) -> str:
+def _key(recipe: Recipe, identity: Identity) -> str:
     constants = (("constant " + name, str(value)) for name, value in recipe.constants)
     return content_key(recipe.source, (*identity, *constants))
 
@@ -177,14 +185,19 @@ def _compile(recipe: Recipe, options: Options, tools: Toolchain) -> Entry:
         cubin = Program(_text(recipe), "c++", program_options).compile("cubin", logs=log).code
     except CUDAError as error:
         raise CompileError(_refusal(recipe, str(error))) from error
-    return Entry(bytes(cubin), _bounded(parse_ptxas_log(log.getvalue()), bytes(cubin)))
+    return Entry(bytes(cubin), _completed(parse_ptxas_log(log.getvalue()), bytes(cubin)))
 
 
-def _bounded(kernels: tuple[CompiledKernel, ...], cubin: bytes) -> tuple[CompiledKernel, ...]:
-    """Return the kernels with their launch bounds, of which the log says nothing."""
-    known = max_threads_per_block(cubin)
+def _completed(kernels: tuple[CompiledKernel, ...], cubin: bytes) -> tuple[CompiledKernel, ...]:
+    """Return the kernels with what the log does not say: launch bounds and machine code."""
+    bounds = max_threads_per_block(cubin)
+    codes = kernel_codes(cubin, [one.name for one in kernels])
     return tuple(
-        replace(one, max_threads_per_block=known[one.name]) if one.name in known else one
+        replace(
+            one,
+            max_threads_per_block=bounds.get(one.name, one.max_threads_per_block),
+            code=codes[one.name].machine_code,
+        )
         for one in kernels
     )
 
@@ -243,37 +256,3 @@ def _require_unchanged(recipe: Recipe, before: str, after: str) -> None:
             f"not compiled: {recipe.shown_source} or one of its headers changed while it was being "
             "compiled\n  the cubin may be of the old or of the new text\nrun it again"
         )
-
-
-def _functions(text: str) -> dict[str, tuple[int, int, int]]:
-    """Return stack, spill store and spill load bytes of every function in a piece of the log."""
-    found = re.findall(
-        r"Function properties for (\S+)\s+ptxas\s+\.\s+(\d+) bytes stack frame, "
-        r"(\d+) bytes spill stores, (\d+) bytes spill loads",
-        text,
-    )
-    return {name: (int(stack), int(store), int(load)) for name, stack, store, load in found}
-
-
-def _kernel(name: str, text: str, functions: dict[str, tuple[int, int, int]]) -> CompiledKernel:
-    used = re.search(r"Used (\d+) registers(.*)", text)
-    if used is None or name not in functions:
-        raise CompileError(
-            f"the cost of kernel {name} is unknown: this ptxas writes another log\n"
-            f"{text.rstrip()}\n"
-            f"install the compiler this release was tested with: {INSTALL_EXTRA}"
-        )
-    return CompiledKernel(
-        name=name,
-        registers_per_thread=int(used[1]),
-        static_smem_bytes=_bytes_of("smem", used[2]),
-        # The cumulative stack counts the functions that are called as well.
-        local_bytes=max(functions[name][0], _bytes_of("cumulative stack size", used[2])),
-        spill_store_bytes=sum(store for _, store, _ in functions.values()),
-        spill_load_bytes=sum(load for _, _, load in functions.values()),
-    )
-
-
-def _bytes_of(what: str, line: str) -> int:
-    match = re.search(rf"(\d+) bytes {what}", line)
-    return int(match[1]) if match else 0

@@ -13,10 +13,10 @@ from typing import Any
 
 from pytest_rmsperf.device.build_lock import build_lock, replace_file
 from pytest_rmsperf.errors import CompileError
-from pytest_rmsperf.resources import CompiledKernel
+from pytest_rmsperf.resources import CompiledKernel, MachineCode
 
 # Part of every key: raise it when an entry's layout or the fixed compiler options change.
-FORMAT = 2
+FORMAT = 3
 
 # Strings and character constants are kept, so that a // inside one does not start a comment.
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])')""", re.DOTALL)
@@ -27,7 +27,10 @@ _NAME = re.compile(r'"([^"]+)"|<([^>]+)>')
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A cubin and its kernels' figures, which only the compiler's log of that build could tell."""
+    """A cubin and its kernels' figures, which only the compiler's log of that build could tell.
+
+    Counts of instructions are none of them: which disassembler is installed may change.
+    """
 
     cubin: bytes
     kernels: tuple[CompiledKernel, ...]
@@ -148,7 +151,13 @@ def _decode(stored: Any, cubin: bytes) -> Entry:
     )
     if not trusted:
         raise ValueError("the entry is not what was stored")
-    return Entry(cubin, tuple(CompiledKernel(**one) for one in figures))
+    return Entry(cubin, tuple(_kernel(one) for one in figures))
+
+
+def _kernel(figures: dict[str, Any]) -> CompiledKernel:
+    code = figures["code"]
+    counted = MachineCode(code_bytes=code["code_bytes"], sha256=code["sha256"])
+    return CompiledKernel(**{**figures, "code": counted})
 
 
 def _digest(figures: list[dict[str, Any]]) -> str:

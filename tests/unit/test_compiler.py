@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rmsperf.device.compiler import (
-    Recipe,
-    parse_ptxas_log,
-)
+from pytest_rmsperf.device.compiler import Recipe
+from pytest_rmsperf.device.ptxas_log import parse_ptxas_log
 from pytest_rmsperf.device.toolchain import find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledModule

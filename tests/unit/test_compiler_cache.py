@@ -12,6 +12,7 @@ from filelock import FileLock
 
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.device.compiler_cache import content_key, source_texts
+from pytest_rmsperf.device.ptxas_log import parse_ptxas_log
 from pytest_rmsperf.device.toolchain import find_toolchain
 from pytest_rmsperf.errors import CompileError
 from pytest_rmsperf.resources import CompiledModule
@@ -206,16 +207,13 @@ def test_source_edited_while_it_is_compiled_is_not_cached(
     cache_dir: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pytest_rmsperf.device import compiler
-
     recipe = rotate()
-    real = compiler.parse_ptxas_log
 
     def parse_late(log: str) -> object:
         write("rotate.cu", ROTATE + "// edited\n")
-        return real(log)
+        return parse_ptxas_log(log)
 
-    monkeypatch.setattr(compiler, "parse_ptxas_log", parse_late)
+    monkeypatch.setattr("pytest_rmsperf.device.compiler.parse_ptxas_log", parse_late)
 
     with pytest.raises(CompileError, match="changed while it was being compiled"):
         compiled(recipe)
