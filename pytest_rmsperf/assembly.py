@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import CheckedCase, SessionResult
+from pytest_rmsperf.costs import Resources, fit_of, launched_kernels
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.judge.evidence import paired_shares
 from pytest_rmsperf.judge.health import conditions_of
 from pytest_rmsperf.judge.verdict import Round
 from pytest_rmsperf.measurement import (
     Measurement,
-    Resources,
     Run,
     SessionFigures,
     figures,
@@ -96,15 +96,10 @@ def session_figures(case: Case, session: SessionResult) -> SessionFigures:
 
 
 def resources_of(checked: CheckedCase | None) -> Resources | None:
-    """Return what the tightest launch of a case costs; None when it was not compiled."""
-    if checked is None or checked.residency is None:
+    """Return what a case costs on this run's device; None when it was not held against it."""
+    if checked is None or not checked.compiled or not checked.plan or not checked.residency:
         return None
-    tightest = checked.residency.tightest
     return Resources(
-        registers_per_thread=tightest.kernel.registers_per_thread,
-        static_smem_bytes=tightest.kernel.static_smem_bytes,
-        dynamic_smem_bytes=tightest.launch.dynamic_smem_bytes,
-        local_bytes=tightest.kernel.local_bytes,
-        blocks_per_sm=tightest.blocks_per_sm,
-        headroom_blocks=checked.residency.headroom_blocks,
+        kernels=launched_kernels(checked.compiled, checked.plan),
+        fit=fit_of(checked.residency, checked.plan),
     )

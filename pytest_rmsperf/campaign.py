@@ -33,6 +33,10 @@ class Instrument(Interface):
         """Return the device and the toolchain, without touching any case."""
         ...
 
+    def prepare(self, cases: Sequence[Case], say: Say) -> None:
+        """Make ahead what the checks of these cases need; what goes wrong is left to them."""
+        ...
+
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
         """Take one case as far as it comes before timing."""
         ...
@@ -91,6 +95,11 @@ class Selection:
     def timed(self) -> frozenset[str]:
         return self.with_latency | self.with_order
 
+    @property
+    def all_cases(self) -> tuple[Case, ...]:
+        """The cases asked about, and behind them those of another commit."""
+        return (*self.cases, *self.others.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Surveyor:
@@ -110,6 +119,7 @@ class Surveyor:
         machine = self.instrument.machine()
         campaign = Campaign(machine, {})
         self.keep(campaign)
+        self.instrument.prepare(selection.all_cases, self.say)
         for one in self._check_all(selection, timed=machine.device is not None):
             campaign = replace(campaign, checked={**campaign.checked, one.case_id: one})
             if one.failure is not None:
@@ -180,9 +190,9 @@ class Surveyor:
     def _check_all(self, selection: Selection, *, timed: bool) -> Iterator[CheckedCase]:
         """Check case by case, saying how far it has come; what is timed must be right first."""
         with_numerics = selection.with_numerics | (selection.timed if timed else frozenset())
-        asked = [*selection.cases, *selection.others.values()]
-        for number, case in enumerate(asked, 1):
-            place = f"check {number} of {len(asked)}"
+        cases = selection.all_cases
+        for number, case in enumerate(cases, 1):
+            place = f"check {number} of {len(cases)}"
             self.say(f"{place}: {case.id}")
             yield self.instrument.check(
                 case, _prefixed(self.say, f"{place}, "), numerics=case.id in with_numerics

@@ -45,6 +45,8 @@ class Variant:
 
     `constants` become `#define`s of the source and are what the plan computes with, so the two
     cannot disagree. `flags` are further compiler flags; they are part of a baseline's identity.
+    A variant that needs what older devices lack names the `least_compute_capability`, such as
+    "9.0" for clusters: devices of interest below it are none of its own.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Variant:
     plan: Callable[[Problem, Capacity], LaunchPlan]
     constants: tuple[tuple[str, int], ...] = ()
     flags: tuple[str, ...] = ()
+    least_compute_capability: str | None = None
 
 
 def identity(problem: Problem) -> Problem:

@@ -1,25 +1,29 @@
-"""The stages of a case before timing: compile, plan, residency, numerics."""
+"""The stages of a case before timing: compile, plan, residency, static costs, numerics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Generic, TypeVar
 
 from pytest_rmsperf.cases import Case, Variant
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
+from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
 from pytest_rmsperf.device.context import CudaContext
+from pytest_rmsperf.device.disassembler import InstructionCounter
 from pytest_rmsperf.device.launcher import LoadedModule
 from pytest_rmsperf.device.occupancy import ProfileCapacity
-from pytest_rmsperf.device.profiles import profile_for_arch
+from pytest_rmsperf.device.profiles import DeviceProfile, profile_for_arch
 from pytest_rmsperf.emulated.device import EmulatedDevice
 from pytest_rmsperf.emulated.launcher import EmulatedModule
 from pytest_rmsperf.emulation import AddressCheck, Emulation
 from pytest_rmsperf.errors import CompileError, DeviceError, GateFailure, PlanError, RmsperfError
 from pytest_rmsperf.numerics import Known, References, check_numerics
-from pytest_rmsperf.resources import Capacity, CompiledModule, check_residency
+from pytest_rmsperf.residency import check_residency
+from pytest_rmsperf.resources import Capacity, CompiledModule
+from pytest_rmsperf.static_checks import static_checks
 
 Notify = Callable[[str, str], None]  # case id, what is about to be done
 Step = Callable[[Case, CheckedCase], CheckedCase]
@@ -34,6 +38,10 @@ class Once(Generic[Key, Made]):
     def __init__(self) -> None:
         self._made: dict[Key, Made] = {}
         self._refused: dict[Key, CompileError | GateFailure] = {}
+
+    def __contains__(self, key: Key) -> bool:
+        """Say whether a key was asked for before."""
+        return key in self._made or key in self._refused
 
     def get(self, key: Key, make: Callable[[], Made]) -> Made:
         """Return what `make` gave for a key the first time, or raise again what it raised."""
@@ -52,13 +60,18 @@ class Checker:
     """Takes cases through the stages; what cases share is compiled, loaded and computed once.
 
     Numerics need a `target`. Without one, and on the emulated device, whether a launch fits is
-    computed from the profile of `arch`.
+    computed from the profile of `arch`. Each case is held against the `devices` of interest too,
+    whatever its own device says of it.
     """
 
-    def __init__(self, target: Target | None, arch: str) -> None:
+    def __init__(
+        self, target: Target | None, arch: str, devices: Sequence[DeviceProfile] = ()
+    ) -> None:
         self.target = target
         self.arch = arch
+        self.devices = tuple(devices)
         self._compiled = Once[Recipe, CompiledModule]()
+        self._counted = Once[Recipe, CompiledModule]()
         self._loaded = Once[Recipe, LoadedModule | EmulatedModule]()
         self._addresses = Once[Variant, AddressCheck | None]()
         self._references = References()
@@ -71,9 +84,22 @@ class Checker:
             (Stage.PLAN, self._plan),
             (Stage.RESIDENCY, self._residency),
         ]
-        if numerics:
-            steps += [(Stage.NUMERICS, step) for step in self._numerics_steps(notify)]
-        checked = CheckedCase(case.id)
+        checked = self._taken(case, CheckedCase(case.id), steps, notify)
+        if checked.residency is not None:  # also of one that does not fit here
+            checked = replace(checked, static=self._static(case, notify))
+        if numerics and checked.failure is None:
+            steps = [(Stage.NUMERICS, step) for step in self._numerics_steps(notify)]
+            checked = self._taken(case, checked, steps, notify)
+        return checked
+
+    def _taken(
+        self,
+        case: Case,
+        checked: CheckedCase,
+        steps: Iterable[tuple[Stage, Step]],
+        notify: Notify,
+    ) -> CheckedCase:
+        """Take a case through some stages, as far as it comes."""
         for stage, step in steps:
             notify(case.id, stage.value)
             try:
@@ -99,8 +125,22 @@ class Checker:
 
     def compiled(self, variant: Variant) -> CompiledModule:
         """Compile a variant for the arch; once, error or not."""
-        recipe = self._recipe(variant)
-        return self._compiled.get(recipe, lambda: compile_recipe(recipe))
+        return self._compiled_by(self._recipe(variant))
+
+    def counted(self, variant: Variant, arch: str) -> CompiledModule:
+        """Compile a variant for any arch, and count its instructions if that can be done here."""
+        recipe = recipe_of(variant, arch)
+
+        def count() -> CompiledModule:
+            compiled = self._compiled_by(recipe)
+            return self.counter.counted([compiled])[0] if self.counter is not None else compiled
+
+        return self._counted.get(recipe, count)
+
+    @cached_property
+    def counter(self) -> InstructionCounter | None:
+        """What counts instructions here; CompileError where it is broken."""
+        return InstructionCounter.found()
 
     def loaded(self, variant: Variant) -> LoadedModule | EmulatedModule:
         """Return the variant on the target; DeviceError where there is none.
@@ -158,14 +198,17 @@ class Checker:
             return self.on_cuda(variant)
         return ProfileCapacity(profile_for_arch(self.arch), self.compiled(variant))
 
+    def _compiled_by(self, recipe: Recipe) -> CompiledModule:
+        return self._compiled.get(recipe, lambda: compile_recipe(recipe))
+
     def _recipe(self, variant: Variant) -> Recipe:
-        return Recipe(variant.source, self.arch, variant.constants, variant.flags)
+        return recipe_of(variant, self.arch)
 
     # ---- the stages -------------------------------------------------------------------------
 
     def _compile(self, case: Case, checked: CheckedCase) -> CheckedCase:
         self.capacity(case.variant)  # what the driver does not load is not compiled
-        compiled = self.compiled(case.variant)
+        compiled = self.counted(case.variant, self.arch)
         return replace(checked, compiled=replace(compiled, cubin=b""))  # nobody asks for its bytes
 
     def _plan(self, case: Case, checked: CheckedCase) -> CheckedCase:
@@ -180,6 +223,14 @@ class Checker:
         )
         failure = None if residency.fits else Failure(Stage.RESIDENCY, str(residency))
         return replace(checked, residency=residency, failure=failure)
+
+    def _static(self, case: Case, notify: Notify) -> tuple[StaticCheck, ...]:
+        def compiled(arch: str) -> CompiledModule:
+            if recipe_of(case.variant, arch) not in self._counted:
+                notify(case.id, f"compile for {arch}")
+            return self.counted(case.variant, arch)
+
+        return static_checks(case, self.devices, compiled)
 
     def _numerics(self, case: Case, checked: CheckedCase, *, notify: Notify) -> CheckedCase:
         module = self.on_cuda(case.variant)
@@ -228,6 +279,11 @@ class Checker:
             ) from error
         emulation = replace(numerics.emulation, addresses=addresses)
         return replace(checked, numerics=replace(numerics, emulation=emulation))
+
+
+def recipe_of(variant: Variant, arch: str) -> Recipe:
+    """Return what to compile of a variant for an arch."""
+    return Recipe(variant.source, arch, variant.constants, variant.flags)
 
 
 def _with_evidence(message: str, emulation: Emulation) -> str:

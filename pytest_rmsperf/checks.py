@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from pytest_rmsperf.accuracy import Numerics
+from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
 from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.protocol import StopReason
-from pytest_rmsperf.resources import CompiledModule, Residency
+from pytest_rmsperf.residency import Residency
+from pytest_rmsperf.resources import CompiledModule
 from pytest_rmsperf.samples import Samples
 
 
@@ -38,7 +40,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CheckedCase:
-    """A case after the stages before timing; a stage that was not reached is None."""
+    """A case after the stages before timing; a stage that was not reached is None.
+
+    `static` holds it against the devices of interest, one entry per arch, whatever this run's own
+    device says of it.
+    """
 
     case_id: str
     compiled: CompiledModule | None = None
@@ -46,6 +52,7 @@ class CheckedCase:
     residency: Residency | None = None
     numerics: Numerics | None = None
     failure: Failure | None = None
+    static: tuple[StaticCheck, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ class DeviceChoice(str, Enum):
     AUTO = "auto"  # a CUDA device if there is one, else the emulated one if that is possible
     CUDA = "cuda"  # nothing stands in for a CUDA device that is missing
     EMULATED = "emulated"  # a CUDA device is not even looked for
+    NONE = "none"  # nothing is launched, here or anywhere
 
 
 def device_key(name: str) -> str:

@@ -1,11 +1,13 @@
 """The instrument that measures for real: worker processes under supervision.
 
-One worker checks the cases, with torch beside it; each session of timing has a fresh one. A case
-that hangs or crashes its worker costs itself alone: a fresh worker goes on with the rest.
+One worker checks the cases, with torch beside it; several compile ahead for it, and each session of
+timing has a fresh one. A case that hangs or crashes its worker costs itself alone: a fresh worker
+goes on with the rest.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,13 +25,16 @@ from pytest_rmsperf.checks import (
     Stage,
     TimedSession,
 )
+from pytest_rmsperf.crew import HandProcess, crew_size, work_off
 from pytest_rmsperf.environment import DeviceChoice, DeviceState
 from pytest_rmsperf.errors import GateFailure, RmsperfError
 from pytest_rmsperf.messages import (
     Check,
+    Chore,
     Describe,
     Launch,
     Measure,
+    Outstanding,
     Progress,
     ReadState,
     WorkerSettings,
@@ -70,6 +75,10 @@ class WorkerInstrument:
         self._machine: Machine | None = None
         self._lock: FileLock | None = None
 
+    def start(self) -> None:
+        """Start the worker that checks, and do not wait for it."""
+        self._checking_worker()
+
     def machine(self) -> Machine:
         """Ask a worker what there is; it stays to check the cases."""
         if self._machine is None:
@@ -78,6 +87,16 @@ class WorkerInstrument:
             if self._machine.device is not None:
                 self._lock = self._locked(self._machine.device.uuid)
         return self._machine
+
+    def prepare(self, cases: Sequence[Case], say: Say) -> None:
+        """Compile and disassemble into the caches, in as many workers as it is worth.
+
+        What cannot be made is met again by the check of its case, which tells it.
+        """
+        chores = self._outstanding(cases)
+        size = crew_size(chores, len(os.sched_getaffinity(0)))
+        if size:
+            work_off(chores, size, self._new_hand, say)
 
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
         """Check one case; a lost worker is its failure, and the next case gets a new one."""
@@ -133,6 +152,19 @@ class WorkerInstrument:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+    def _outstanding(self, cases: Sequence[Case]) -> tuple[Chore, ...]:
+        request = Outstanding(tuple(case.reference for case in cases))
+        try:
+            return cast("tuple[Chore, ...]", self._checking_worker().ask(request))
+        except LostCase:
+            self._discard_worker()
+            return ()
+
+    def _new_hand(self) -> HandProcess:
+        """Start a worker that never touches a device."""
+        settings = replace(self._settings, device=DeviceChoice.NONE, needs_device=False)
+        return HandProcess(settings, self._deadlines)
 
     def _failure(self, lost: LostCase, case_id: str, stage: Stage) -> Failure:
         """Return a lost worker as the failure of the case it was lost on."""

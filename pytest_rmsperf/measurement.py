@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from pytest_rmsperf.costs import Resources
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
 from pytest_rmsperf.protocol import Protocol, StopReason
 from pytest_rmsperf.samples import Quartiles, Samples, Timing, quartiles
@@ -32,18 +33,6 @@ class SessionFigures:
     null: ProbeFigures | None
     copy: ProbeFigures | None
     timing: Timing = Timing.GRAPH
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """The most expensive kernel of a case, kept beside its latency so a change can be explained."""
-
-    registers_per_thread: int
-    static_smem_bytes: int
-    dynamic_smem_bytes: int
-    local_bytes: int
-    blocks_per_sm: int
-    headroom_blocks: int | None
 
 
 @dataclass(frozen=True, slots=True)

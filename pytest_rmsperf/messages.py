@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_rmsperf.cases import CaseReference
+from pytest_rmsperf.device.profiles import DeviceProfile
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.problem import Problem
@@ -20,13 +21,15 @@ class WorkerSettings:
     """The first message to a worker, which is not answered: what holds for all its work.
 
     `arch` is compiled for where there is no CUDA device. `needs_device` says that this run began
-    on one, so that its absence is an error.
+    on one, so that its absence is an error. `devices` are the devices of interest, on which every
+    case is checked without launching it.
     """
 
     arch: str
     device: DeviceChoice = DeviceChoice.AUTO
     schedules: Schedules = field(default_factory=Schedules)
     needs_device: bool = False
+    devices: tuple[DeviceProfile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,37 @@ class Launch:
     inputs: dict[str, Array]
 
 
-Request = Describe | ReadState | Check | Measure | Launch
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """Asks for what has to be made before these cases can be checked: a tuple of Chores.
+
+    A chore is a request itself, so that any worker can be asked for it.
+    """
+
+    cases: tuple[CaseReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    """Asks to compile the variant of a case for an arch, into the cache."""
+
+    case: CaseReference
+    arch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disassemble:
+    """Asks to count the instructions of these cases' variants for an arch, into the cache.
+
+    Whatever is not compiled by then is left out.
+    """
+
+    cases: tuple[CaseReference, ...]
+    arch: str
+
+
+Chore = Compile | Disassemble
+Request = Describe | ReadState | Check | Measure | Launch | Outstanding | Compile | Disassemble
 
 
 @dataclass(frozen=True, slots=True)

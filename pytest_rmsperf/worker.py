@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pytest_rmsperf import messages
 from pytest_rmsperf.checking import Checker
 from pytest_rmsperf.checks import EmulatedMachine, Machine
+from pytest_rmsperf.chores import do_chore, outstanding
 from pytest_rmsperf.device.context import CudaContext, why_no_device
 from pytest_rmsperf.device.memory import OutOfMemory
 from pytest_rmsperf.device.profiles import profile_for_arch
@@ -31,6 +32,12 @@ from pytest_rmsperf.errors import CompileError, DeviceError, GateFailure, Rmsper
 from pytest_rmsperf.numerics import prepare
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
+# Why a CUDA device is not even looked for, by what the run may use.
+NOT_LOOKED_FOR = {
+    DeviceChoice.EMULATED: "none is used with --rmsperf-device=emulated",
+    DeviceChoice.NONE: "none is used with --rmsperf-static",
+}
+MAY_BE_EMULATED = (DeviceChoice.AUTO, DeviceChoice.EMULATED)
 PACKAGES = ("cuda-core", "cuda-bindings", "cupy-cuda13x", "cupy-cuda12x", "torch", "numpy")
 
 
@@ -80,7 +87,7 @@ class Worker:
                 is_verdict=isinstance(error, GateFailure),
             )
 
-    def _answer(self, request: messages.Request) -> object:
+    def _answer(self, request: messages.Request) -> object:  # noqa: PLR0911 (one for each)
         match request:
             case messages.Describe():
                 return self._describe()
@@ -93,12 +100,15 @@ class Worker:
                 return session.measure([case.resolve() for case in cases])
             case messages.Launch():
                 return self._launch(request)
+            case messages.Outstanding(cases=cases):
+                return outstanding([case.resolve() for case in cases], self._checker)
+            case messages.Compile() | messages.Disassemble():
+                do_chore(request)
+                return None
 
     @cached_property
     def _no_device(self) -> str | None:
-        if self._settings.device is DeviceChoice.EMULATED:
-            return "none is used with --rmsperf-device=emulated"
-        return why_no_device()
+        return NOT_LOOKED_FOR.get(self._settings.device) or why_no_device()
 
     @cached_property
     def _context(self) -> CudaContext | None:
@@ -112,24 +122,26 @@ class Worker:
             )
         return None
 
+    @property
+    def _may_emulate(self) -> bool:
+        return self._context is None and self._settings.device in MAY_BE_EMULATED
+
     @cached_property
     def _no_emulation(self) -> str | None:
         """Why kernels are not emulated; None also where a device or the settings make it moot."""
-        if self._context or self._settings.device is DeviceChoice.CUDA:
-            return None
-        return why_no_emulation()
+        return why_no_emulation() if self._may_emulate else None
 
     @cached_property
     def _emulated(self) -> EmulatedDevice | None:
         """The emulated device, where it has to stand for a CUDA device and can."""
-        if self._context or self._settings.device is DeviceChoice.CUDA or self._no_emulation:
+        if not self._may_emulate or self._no_emulation:
             return None
         return EmulatedDevice.open(profile_for_arch(self._settings.arch), self._settings.schedules)
 
     @cached_property
     def _checker(self) -> Checker:
         arch = self._context.identity().arch if self._context else self._settings.arch
-        return Checker(self._context or self._emulated, arch)
+        return Checker(self._context or self._emulated, arch, self._settings.devices)
 
     def _describe(self) -> Machine:
         warnings: tuple[str, ...] = ()

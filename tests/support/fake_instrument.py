@@ -50,7 +50,8 @@ class FakeInstrument:
 
     `device_ns` and `completion_ns` have one entry for each session from the first on, by case id,
     the last of which stays. `refused` are the failures of checks, `lost` those of sessions by
-    their number, `before` the state of the device before them.
+    their number, `before` the state of the device before them. `prepared` are the ids of the cases
+    it was to prepare, each time.
     """
 
     found: Machine = CUDA
@@ -60,6 +61,7 @@ class FakeInstrument:
     lost: dict[int, str] = field(default_factory=dict)
     before: dict[int, DeviceState] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    prepared: list[list[str]] = field(default_factory=list)
     closed: bool = False
 
     @property
@@ -69,6 +71,9 @@ class FakeInstrument:
 
     def machine(self) -> Machine:
         return self.found
+
+    def prepare(self, cases: Sequence[Case], say: Say) -> None:  # noqa: ARG002
+        self.prepared.append([case.id for case in cases])
 
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         self.asked.append(f"check {case.id}{' numerics' if numerics else ''}")

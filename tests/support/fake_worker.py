@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pytest_rmsperf.checks import CheckedCase, Machine, TimedSession, Turn
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState
-from pytest_rmsperf.messages import Check, Describe, Launch, Measure, ReadState, Request
+from pytest_rmsperf.messages import (
+    Check,
+    Chore,
+    Compile,
+    Describe,
+    Disassemble,
+    Launch,
+    Measure,
+    Outstanding,
+    ReadState,
+    Request,
+)
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.supervisor import LostCase
 
@@ -14,12 +25,18 @@ DEVICE = DeviceRecord(
 
 
 class FakeWorker:
-    """Stands for a worker process with a device; `losses` maps a case to why it is lost."""
+    """Stands for a worker process with a device; `losses` maps a case to why it is lost.
 
-    def __init__(self, losses: dict[str, LostCase], log: list[str]) -> None:
+    `outstanding` are the chores that it finds there are.
+    """
+
+    def __init__(
+        self, losses: dict[str, LostCase], log: list[str], outstanding: tuple[Chore, ...] = ()
+    ) -> None:
         self.alive = True
         self._losses = losses
         self._log = log
+        self._outstanding = outstanding
         log.append("start")
 
     def __enter__(self) -> FakeWorker:
@@ -28,7 +45,7 @@ class FakeWorker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, request: Request, on_progress: object = None) -> object:  # noqa: ARG002
+    def ask(self, request: Request, on_progress: object = None) -> object:  # noqa: ARG002, PLR0911
         match request:
             case Describe():
                 return Machine(DEVICE, None)
@@ -40,17 +57,27 @@ class FakeWorker:
                     raise self._losses[found]
                 return CheckedCase(found)
             case Measure(cases=cases):
-                found_ids = [one.resolve().id for one in cases]
-                self._log.append(" ".join(one.split("/")[1] for one in found_ids))
-                for one in found_ids:
-                    if one in self._losses:
-                        raise self._losses[one]
-                samples = {one: Samples(one, 1, (1,), (1,)) for one in found_ids}
-                return TimedSession(samples, tuple(found_ids), (Turn(0, backwards=False),))
+                return self._measure([one.resolve().id for one in cases])
             case Launch(inputs=inputs):
                 if self._losses:
                     raise next(iter(self._losses.values()))
                 return inputs
+            case Outstanding():
+                return self._outstanding
+            case Compile(arch=arch) | Disassemble(arch=arch):
+                self._log.append(f"{type(request).__name__} {arch}")
+                return None
+
+    def _measure(self, ids: list[str]) -> TimedSession:
+        self._log.append(" ".join(one.split("/")[1] for one in ids))
+        for one in ids:
+            if one in self._losses:
+                raise self._losses[one]
+        samples = {one: Samples(one, 1, (1,), (1,)) for one in ids}
+        return TimedSession(samples, tuple(ids), (Turn(0, backwards=False),))
+
+    def kill(self) -> None:
+        self.alive = False
 
     def close(self) -> None:
         self.alive = False

@@ -121,6 +121,9 @@ class Scripted:
     def machine(self) -> Machine:
         return self.found
 
+    def prepare(self, cases: Sequence[Case], say: Say) -> None:
+        """There is nothing to do ahead."""
+
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:
         say("checking")
         name = case.variant.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,16 +16,15 @@ from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.launch import KernelLaunch
-from pytest_rmsperf.measurement import Resources
 from pytest_rmsperf.probes import probe_of
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.resources import Residency
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND = FAULTY.cases()[:2]
 TWIN = replace(FIRST, origin="1a2b3c4")
 PROTOCOL = Protocol(sessions=2, blocks=3, completions_per_block=2)
 PROVENANCE = Provenance("2026-11-30T12:00:00Z", "1a2b3c4", None, "3.11.9", "0.1.0", ())
+Check = Callable[..., CheckedCase]
 NULL, COPY = (probe_of(FIRST, name) for name in ("null", "copy"))
 
 
@@ -164,35 +164,34 @@ def test_probe_that_took_no_time_is_none(impossible_ns: int) -> None:
 # ---- resources -------------------------------------------------------------------------------
 
 
-def test_resources_are_those_of_the_tightest_launch(
-    residency: Callable[..., Residency],
+def test_resources_are_the_launched_kernels_and_the_plan_on_the_device(checked: Check) -> None:
+    found = resources_of(checked(FIRST.id, 4, KernelLaunch("row", 500, 256, (), cooperative=True)))
+
+    assert found is not None
+    assert [one.name for one in found.kernels] == ["row"]
+    assert (found.fit.launches[0].blocks_per_sm, found.fit.headroom_blocks) == (4, 28)
+
+
+@pytest.mark.parametrize("missing", ["compiled", "plan", "residency"])
+def test_what_came_less_far_than_its_residency_has_no_resources(
+    checked: Check, missing: str
 ) -> None:
-    fits = residency(4, KernelLaunch("row", 500, 256, (), cooperative=True))
+    whole = checked(FIRST.id, 4, KernelLaunch("row", 8, 256, ()))
+    less: dict[str, Any] = {missing: None}
 
-    found = resources_of(CheckedCase(FIRST.id, residency=fits))
-
-    assert found == Resources(
-        registers_per_thread=40,
-        static_smem_bytes=128,
-        dynamic_smem_bytes=0,
-        local_bytes=0,
-        blocks_per_sm=4,
-        headroom_blocks=28,
-    )
+    assert resources_of(replace(whole, **less)) is None
 
 
-@pytest.mark.parametrize("checked", [None, CheckedCase(FIRST.id)])
-def test_what_was_not_compiled_has_no_resources(checked: CheckedCase | None) -> None:
-    assert resources_of(checked) is None
+def test_what_was_not_checked_has_no_resources() -> None:
+    assert resources_of(None) is None
 
 
-def test_resources_stand_in_the_measurement(residency: Callable[..., Residency]) -> None:
+def test_resources_stand_in_the_measurement(checked: Check) -> None:
     assembler = assembled(FakeInstrument(), [FIRST])
-    fits = residency(4, KernelLaunch("row", 8, 256, ()))
-    checked = {FIRST.id: CheckedCase(FIRST.id, residency=fits)}
-    campaign: Campaign = replace(assembler.campaign, checked=checked)
+    found = {FIRST.id: checked(FIRST.id, 4, KernelLaunch("row", 8, 256, ()))}
+    campaign: Campaign = replace(assembler.campaign, checked=found)
 
     measurement = replace(assembler, campaign=campaign).measurement(FIRST)
 
     assert measurement is not None
-    assert measurement.resources == resources_of(checked[FIRST.id])
+    assert measurement.resources == resources_of(found[FIRST.id]) is not None

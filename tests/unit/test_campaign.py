@@ -110,6 +110,20 @@ def test_case_of_another_commit_is_checked_after_those_of_the_tree() -> None:
     assert list(campaign.checked) == [FIRST.id, TWIN.id]
 
 
+def test_all_cases_are_prepared_at_once_before_the_first_is_checked() -> None:
+    class Preparing(FakeInstrument):
+        def prepare(self, cases: Sequence[Case], say: Say) -> None:
+            assert self.asked == []
+            super().prepare(cases, say)
+
+    instrument = Preparing()
+    chosen = replace(selection(*BOTH), others={FIRST.id: TWIN})
+
+    surveyor(instrument).check(chosen)
+
+    assert instrument.prepared == [[FIRST.id, SECOND.id, TWIN.id]]
+
+
 def test_failure_of_a_check_is_kept() -> None:
     campaign = surveyor(FakeInstrument(refused={FIRST.id: REFUSED})).check(selection(*BOTH))
 
