@@ -32,7 +32,9 @@ class Place:
         """Return the place one key or index further in."""
         plain = isinstance(key, str) and key.isidentifier()
         step = f".{key}" if plain else f"[{json.dumps(key)}]"
-        return replace(self, keys=(self.keys + step).lstrip("."))
+        keys = (self.keys + step).lstrip(".")
+        # Not by `replace`, which takes five times as long: a file has tens of thousands of places.
+        return Place(self.file, self.verdict, self.remedy, keys, self.published)
 
     def fault(self, rule: str) -> BaselineError:
         """Return the error for a broken rule: verdict, file, key, rule, remedy."""
@@ -70,6 +72,12 @@ def compact(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False)
 
 
+def document(top: Mapping[str, object]) -> bytes:
+    """Return a file: sorted, ASCII, one line for each entry of an object in it."""
+    rows = ",\n".join(f"  {compact(key)}: {_entries(top[key])}" for key in sorted(top))
+    return f"{{\n{rows}\n}}\n".encode("ascii")
+
+
 def as_object(value: object, place: Place) -> dict[str, object]:
     """Return `value` if it is a JSON object; BaselineError otherwise."""
     if not isinstance(value, dict):
@@ -83,6 +91,13 @@ def require_keys(items: Mapping[str, object], keys: set[str], place: Place) -> N
         raise place.at(key).refuse("is not a known key", items[key])
     for key in sorted(keys - items.keys()):
         raise place.at(key).fault("is missing")
+
+
+def _entries(value: object) -> str:
+    if not isinstance(value, dict) or not value:
+        return compact(value)
+    rows = ",\n".join(f"    {compact(key)}: {compact(value[key])}" for key in sorted(value))
+    return f"{{\n{rows}\n  }}"
 
 
 def _refuse_conflict_markers(text: str, place: Place) -> None:

@@ -9,11 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pytest_rmsperf.storing.baseline_json import Place, as_object
+from pytest_rmsperf.storing.baseline_json import Place, as_object, require_keys
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+# What a file of each version holds.
+KEYS: Mapping[int, set[str]] = {
+    1: {"cases", "runs", "schema_version"},
+    2: {"cases", "runs", "schema_version"},
+    3: {"cases", "kernels", "launches", "runs", "schema_version"},
+}
 
 Top = dict[str, object]
+
+# The resources of a case, up to version 2.
+_OLD_RESOURCES = {
+    "blocks_per_sm",
+    "dynamic_smem_bytes",
+    "headroom_blocks",
+    "local_bytes",
+    "registers_per_thread",
+    "static_smem_bytes",
+}
 
 
 def migrated(top: Top, version: int, place: Place) -> Top:
@@ -29,17 +45,31 @@ def migrated(top: Top, version: int, place: Place) -> Top:
 
 def _from_1(top: Top, place: Place) -> Top:
     """Version 1 kept neither conditions nor anchor nor noise, and had one way of timing."""
-    runs = as_object(top["runs"], place.at("runs"))
-    cases = as_object(top["cases"], place.at("cases"))
     return {
         **top,
-        "runs": {key: _run_from_1(one, place.at("runs").at(key)) for key, one in runs.items()},
-        "cases": {key: _case_from_1(one, place.at("cases").at(key)) for key, one in cases.items()},
+        "runs": _each(top, "runs", _run_from_1, place),
+        "cases": _each(top, "cases", _case_from_1, place),
     }
 
 
+def _from_2(top: Top, place: Place) -> Top:
+    """Version 2 kept six figures of one kernel, and did not say of which.
+
+    They cannot be held against what a case costs today, where each kernel has a name, so they are
+    dropped: such a baseline does not tell its cost.
+    """
+    cases = _each(top, "cases", _case_from_2, place)
+    return {**top, "cases": cases, "kernels": {}, "launches": {}}
+
+
 # By the version that each one reads; it returns the version after that.
-MIGRATIONS: Mapping[int, Callable[[Top, Place], Top]] = {1: _from_1}
+MIGRATIONS: Mapping[int, Callable[[Top, Place], Top]] = {1: _from_1, 2: _from_2}
+
+
+def _each(top: Top, section: str, change: Callable[[object, Place], Top], place: Place) -> Top:
+    spot = place.at(section)
+    items = as_object(top[section], spot)
+    return {key: change(one, spot.at(key)) for key, one in items.items()}
 
 
 def _run_from_1(value: object, place: Place) -> Top:
@@ -69,6 +99,16 @@ def _session_from_1(value: object, place: Place) -> Top:
     # A published figure has no graph: nothing is known of its launches.
     was_timed = session.get("launches_per_graph") is not None
     return _with(session, {"timing": "graph" if was_timed else None}, place)
+
+
+def _case_from_2(value: object, place: Place) -> Top:
+    case = as_object(value, place)
+    old = case.get("resources")
+    if old is None:  # or missing
+        return case
+    spot = place.at("resources")
+    require_keys(as_object(old, spot), _OLD_RESOURCES, spot)
+    return {**case, "resources": None}
 
 
 def _with(value: object, added: Mapping[str, object], place: Place) -> Top:

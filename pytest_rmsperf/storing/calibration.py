@@ -24,7 +24,8 @@ from pytest_rmsperf.judge.evidence import SURE
 from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.measurement import Measurement, Noise, middle
 from pytest_rmsperf.report.messages import selector
-from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases
+from pytest_rmsperf.storing.case_store import Edit, apply
 
 if TYPE_CHECKING:
     import numpy as np

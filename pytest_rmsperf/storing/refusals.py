@@ -34,6 +34,18 @@ def refusals(candidates: Sequence[Candidate], rules: Rules, unfit: str | None) -
     return [*found, *_of_the_figures(candidates, rules), *_of_the_losses(candidates, rules)]
 
 
+def listed(entries: Sequence[str], fault: str, remedy: str) -> Iterator[str]:
+    """Yield one complaint about all of `entries`, if there are any: fault, evidence, remedy."""
+    if not entries:
+        return
+    cases = "1 case" if len(entries) == 1 else f"{len(entries)} cases"
+    lines = [f"  {one}" for one in entries[:MOST_LISTED]]
+    more = len(entries) - len(lines)
+    if more:
+        lines.append(f"  and {more} more")
+    yield "\n".join([f"{fault}: {cases}", *lines, remedy])
+
+
 def _of_the_run(rules: Rules, unfit: str | None) -> Iterator[str]:
     if rules.not_passed:
         tests = "test" if rules.not_passed == 1 else "tests"
@@ -70,24 +82,24 @@ def _of_the_figures(candidates: Sequence[Candidate], rules: Rules) -> Iterator[s
         for one in candidates
         if len(one.measurement.sessions) < LEAST_SESSIONS
     ]
-    yield from _listed(
+    yield from listed(
         few,
         "measured in too few sessions",
         f"measure more with: pytest --rmsperf-save --rmsperf-sessions={LEAST_SESSIONS}",
     )
     invalid = [f"{one.case.id}: {why}" for one in candidates if (why := _why_invalid(one))]
-    yield from _listed(invalid, "invalid", "measure again with: pytest --rmsperf-save")
+    yield from listed(invalid, "invalid", "measure again with: pytest --rmsperf-save")
     if rules.accept_slower:
         return
     doubtful = [f"{one.case.id}: {why}" for one in candidates if (why := _why_doubtful(one))]
-    yield from _listed(
+    yield from listed(
         doubtful,
         "inconclusive, and may be slower",
         "measure longer with: pytest --rmsperf-save --rmsperf-sessions=6; "
         "or accept it with: pytest --rmsperf-save --rmsperf-accept-slower",
     )
     held = [f"{one.case.id}: {why}" for one in candidates if (why := _why_held_down(one))]
-    yield from _listed(
+    yield from listed(
         held,
         "measured at a lower clock than the baseline",
         "let the device run free (nvidia-smi --reset-gpu-clocks), "
@@ -102,7 +114,7 @@ def _of_the_losses(candidates: Sequence[Candidate], rules: Rules) -> Iterator[st
     losses = [one for one in losses if one.case_id not in rules.named]
     if losses:
         name = selector(losses[0].case_id)
-        yield from _listed(
+        yield from listed(
             [str(one) for one in losses],
             "slower than what was accepted before",
             f'accept one by its name: pytest --rmsperf-save -k "{name}"; '
@@ -159,15 +171,3 @@ def _slower_memory(current: Sequence[Conditions], baseline: Sequence[Conditions]
     if now is None or before is None or before - now < SLOWER_CLOCK_SHARE * before:
         return None
     return f"memory clock {before} -> {now} MHz"
-
-
-def _listed(entries: Sequence[str], fault: str, remedy: str) -> Iterator[str]:
-    """Yield one complaint about all of `entries`, if there are any."""
-    if not entries:
-        return
-    cases = "1 case" if len(entries) == 1 else f"{len(entries)} cases"
-    lines = [f"  {one}" for one in entries[:MOST_LISTED]]
-    more = len(entries) - len(lines)
-    if more:
-        lines.append(f"  and {more} more")
-    yield "\n".join([f"{fault}: {cases}", *lines, remedy])

@@ -7,28 +7,39 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.protocol import Cache
-from pytest_rmsperf.storing.baselines import CASE_ID, BaselineStore, Cases, Edit, apply
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.case_store import CASE_ID, Entry, apply
+from pytest_rmsperf.storing.static_store import SAVE, StaticStore
 
 OPTION = "--rmsperf-rename"
 VARIANT = re.compile(r"\w+/\w+", re.ASCII)
 RULE = "operator/variant or a whole case id, operator/variant-submission/problem"
+# A cost can be had again, so the one under the old name may go; a latency's history cannot.
+_OR = {
+    BaselineStore: "",
+    StaticStore: f", or let stale costs go first: {SAVE}",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """One baseline file: where it is, and the cases in it."""
+    """One file: where it is, and the ids of the cases in it."""
 
-    store: BaselineStore
-    device_key: str
+    store: BaselineStore | StaticStore
+    target: str
     operator: str
-    cases: Cases
+    case_ids: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.store.path(self.target, self.operator)
 
 
 def parse_pair(text: str) -> tuple[str, str]:
@@ -57,9 +68,10 @@ def parse_pair(text: str) -> tuple[str, str]:
 
 
 def rename_cases(folder: Path, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Rename stored cases on all devices, with a warm and with a cold cache; return what was done.
+    """Rename stored cases everywhere, and return what was done.
 
-    All pairs are applied at once, so two cases can change names with each other. Raises
+    That is on all devices, with a warm and with a cold cache, and in the static baselines of all
+    archs. All pairs are applied at once, so two cases can change names with each other. Raises
     SettingError for an OLD that is stored nowhere, for two pairs that speak of one case, and for a
     NEW that is taken, and BaselineError for a file that cannot be read or written. Then nothing is
     renamed.
@@ -67,17 +79,13 @@ def rename_cases(folder: Path, pairs: Sequence[tuple[str, str]]) -> list[str]:
     operators = {old.split("/")[0] for old, _ in pairs}
     holdings = [one for operator in sorted(operators) for one in _holdings(folder, operator)]
     _refuse_unknown(pairs, holdings)
-    edits: list[Edit] = []
-    lines: list[str] = []
-    for one in holdings:
-        names = _new_names(pairs, one.cases)
-        if not names:
-            continue
-        path = one.store.path(one.device_key, one.operator)
-        edits.append(Edit(one.store, one.device_key, one.operator, _Renaming(pairs, path)))
-        lines += [f"renamed: {old} -> {new} in {path}" for old, new in names.items()]
-    apply(edits)
-    return lines
+    concerned = [(one, names) for one in holdings if (names := _new_names(pairs, one.case_ids))]
+    apply([one.store.edit(one.target, one.operator, _Renaming(pairs, one)) for one, _ in concerned])
+    return [
+        f"renamed: {old} -> {new} in {one.path}"
+        for one, names in concerned
+        for old, new in names.items()
+    ]
 
 
 def likely_renames(stale: Iterable[str], missing: Iterable[str]) -> list[tuple[str, str]]:
@@ -110,24 +118,25 @@ def variant_of(case_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Renaming:
-    """The change of the file `path`; cases that no pair speaks of stay."""
+    """The change of one file; cases that no pair speaks of stay."""
 
     pairs: Sequence[tuple[str, str]]
-    path: Path
+    holding: Holding
 
-    def __call__(self, stored: Cases) -> Cases:
+    def __call__(self, stored: dict[str, Entry]) -> dict[str, Entry]:
         names = _new_names(self.pairs, stored)
-        _refuse_taken(names, stored, self.path)
+        _refuse_taken(names, stored, self.holding)
         renamed = {names.get(case_id, case_id): one for case_id, one in stored.items()}
         return {case_id: replace(one, case_id=case_id) for case_id, one in renamed.items()}
 
 
 def _holdings(folder: Path, operator: str) -> list[Holding]:
-    stores = [BaselineStore(folder, cache) for cache in Cache]
+    stores: list[BaselineStore | StaticStore] = [BaselineStore(folder, one) for one in Cache]
+    stores.append(StaticStore(folder))
     return [
-        Holding(store, device_key, operator, store.read(device_key, operator))
+        Holding(store, target, operator, tuple(store.read(target, operator)))
         for store in stores
-        for device_key in store.devices(operator)
+        for target in store.targets(operator)
     ]
 
 
@@ -149,7 +158,7 @@ def _is_meant(old: str, case_id: str) -> bool:
 
 
 def _refuse_unknown(pairs: Sequence[tuple[str, str]], holdings: Sequence[Holding]) -> None:
-    stored = {case_id for one in holdings for case_id in one.cases}
+    stored = {case_id for one in holdings for case_id in one.case_ids}
     for old, new in pairs:
         if any(_is_meant(old, case_id) for case_id in stored):
             continue
@@ -162,13 +171,13 @@ def _refuse_unknown(pairs: Sequence[tuple[str, str]], holdings: Sequence[Holding
         )
 
 
-def _refuse_taken(names: Mapping[str, str], cases: Cases, path: Path) -> None:
+def _refuse_taken(names: Mapping[str, str], cases: Collection[str], holding: Holding) -> None:
     after = Counter(names.get(case_id, case_id) for case_id in cases)
     for old, new in names.items():
         if after[new] > 1:
             raise SettingError(
-                f"{OPTION}={old}={new}: {new} is taken in {path}, and its figures would be lost; "
-                "give the two different names"
+                f"{OPTION}={old}={new}: {new} is taken in {holding.path}, and its figures would be "
+                f"lost; give the two different names{_OR[type(holding.store)]}"
             )
 
 

@@ -1,11 +1,10 @@
-"""Accepting measurements as baselines, and forgetting stored cases: never in silence."""
+"""Accepting measurements as baselines: all of a run or none, and never in silence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_rmsperf.cases import Case
 from pytest_rmsperf.errors import RmsperfError
 from pytest_rmsperf.report.messages import microseconds, percent
 from pytest_rmsperf.storing.admission import (
@@ -15,20 +14,11 @@ from pytest_rmsperf.storing.admission import (
     is_unrepeated_gain,
     loss_of,
 )
-from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases
+from pytest_rmsperf.storing.case_store import Edit, apply
 from pytest_rmsperf.storing.refusals import refusals
-from pytest_rmsperf.storing.renaming import OPTION, likely_renames, variant_of
 
-__all__ = [
-    "Candidate",
-    "Rules",
-    "StaleCase",
-    "missing_cases",
-    "remove_stale",
-    "save_baselines",
-    "stale_cases",
-    "stale_message",
-]
+__all__ = ["Candidate", "Rules", "save_baselines"]
 
 
 def save_baselines(
@@ -91,89 +81,3 @@ def _kept_back(candidate: Candidate) -> str:
         f"{microseconds(candidate.measurement.device_ns)} us ({percent(verdict.change)}) was not "
         "repeated by a second round"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class StaleCase:
-    """A stored case that no test asks for any more."""
-
-    device: str
-    operator: str
-    case_id: str
-
-
-def stale_cases(store: BaselineStore, cases: Iterable[Case]) -> list[StaleCase]:
-    """Return what is stored, for any device, under the operators of `cases` and is none of them."""
-    known = list(cases)
-    wanted = {case.id for case in known}
-    return [
-        StaleCase(device, operator, case_id)
-        for operator in sorted({case.operator.name for case in known})
-        for device in store.devices(operator)
-        for case_id in sorted(set(store.read(device, operator)) - wanted)
-    ]
-
-
-def missing_cases(store: BaselineStore, cases: Iterable[Case]) -> list[str]:
-    """Return the ids of those `cases` that are stored for no device, sorted."""
-    known = list(cases)
-    stored = {
-        case_id
-        for operator in {case.operator.name for case in known}
-        for device in store.devices(operator)
-        for case_id in store.read(device, operator)
-    }
-    return sorted({case.id for case in known} - stored)
-
-
-def stale_message(
-    store: BaselineStore, stale: Sequence[StaleCase], test: str, missing: Sequence[str] = ()
-) -> str:
-    """Return the text that fails the test: verdict, evidence, remedy.
-
-    `missing` are the ids of cases that are asked for and stored nowhere: where as many of an
-    operator are missing as are stale, they may have been renamed, and the command for that is
-    offered.
-    """
-    lines = [f"  {store.path(one.device, one.operator)}: {one.case_id}" for one in stale]
-    cases = "case" if len(stale) == 1 else "cases"
-    renames = [
-        option
-        for operator in sorted({one.operator for one in stale})
-        for option in _rename_options(store, operator, stale, missing)
-    ]
-    keep = (
-        f"if they were renamed, keep their history with: pytest {' '.join(renames)}\n"
-        if renames
-        else "give the case its old name back, or "
-    )
-    return (
-        f"stale: {len(stale)} stored {cases} that no test asks for\n"
-        + "\n".join(lines)
-        + f"\n{keep}remove them (this needs no GPU) with: pytest --rmsperf-save -k {test}"
-    )
-
-
-def _rename_options(
-    store: BaselineStore, operator: str, stale: Sequence[StaleCase], missing: Sequence[str]
-) -> list[str]:
-    old = {one.case_id for one in stale if one.operator == operator}
-    new = {one for one in missing if one.startswith(f"{operator}/")}
-    pairs = likely_renames(old, new)
-    stored = {one for device in store.devices(operator) for one in store.read(device, operator)}
-    still_used = {variant_of(one) for one in stored - old}
-    options = []
-    for before, after in pairs:
-        is_whole = variant_of(before) not in still_used
-        names = (variant_of(before), variant_of(after)) if is_whole else (before, after)
-        options.append(f"{OPTION}={names[0]}={names[1]}")
-    return list(dict.fromkeys(options))
-
-
-def remove_stale(store: BaselineStore, stale: Sequence[StaleCase]) -> list[str]:
-    """Remove the cases from their files, all or none, and say so, one line each."""
-    by_file: dict[tuple[str, str], list[str]] = {}
-    for one in stale:
-        by_file.setdefault((one.device, one.operator), []).append(one.case_id)
-    apply([store.removal(*file, case_ids) for file, case_ids in by_file.items()])
-    return [f"removed: {one.case_id} from {store.path(one.device, one.operator)}" for one in stale]

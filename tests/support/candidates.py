@@ -8,11 +8,13 @@ from pathlib import Path
 
 from pytest_rmsperf import Case, InputSet, LaunchPlan, Operator, Problem, Submission, Tolerance
 from pytest_rmsperf.cases import Variant
+from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, Resources
 from pytest_rmsperf.environment import DeviceIdentity, Provenance
 from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.judge.verdict import Round, judge, together
 from pytest_rmsperf.measurement import Measurement, Run, SessionFigures
 from pytest_rmsperf.protocol import Protocol
+from pytest_rmsperf.resources import CompiledKernel, MachineCode
 from pytest_rmsperf.samples import Quartiles
 from pytest_rmsperf.storing.admission import Candidate
 
@@ -30,6 +32,29 @@ RUN = Run(
     provenance=NOW,
 )
 OLD_RUN = replace(RUN, provenance=THEN)
+ROW = CompiledKernel(
+    name="row",
+    registers_per_thread=40,
+    static_smem_bytes=16,
+    local_bytes=0,
+    spill_store_bytes=0,
+    spill_load_bytes=0,
+    max_threads_per_block=256,
+    code=MachineCode(4096, "3f" * 32, 240, (("barrier", 2), ("global load 128", 4))),
+)
+ROWS = CompiledKernel("rows", 24, 0, 8, 8, 4)
+RESOURCES = Resources(
+    kernels=(ROW, ROWS),
+    fit=DeviceFit(
+        device="NVIDIA H200",
+        sms=132,
+        launches=(
+            PlannedLaunch("row", 512, 256, 32768, 8, must_be_resident=True, blocks_per_sm=4),
+            PlannedLaunch("rows", 16, 32, 0, 1, must_be_resident=False, blocks_per_sm=32),
+        ),
+        facts=(("tile", 4096), ("reload", 0)),
+    ),
+)
 
 
 def case(case_id: str = GRAPH) -> Case:

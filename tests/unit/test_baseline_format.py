@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from candidates import DIRECT, GRAPH, RESOURCES
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.measurement import (
     Anchor,
@@ -19,7 +20,6 @@ from pytest_rmsperf.measurement import (
     Measurement,
     Noise,
     ProbeFigures,
-    Resources,
     SessionFigures,
 )
 from pytest_rmsperf.protocol import Protocol, StopReason
@@ -27,9 +27,8 @@ from pytest_rmsperf.samples import Quartiles, Timing
 from pytest_rmsperf.storing.baseline_format import decode, encode
 from pytest_rmsperf.storing.baseline_json import Place
 
-GOOD = (Path(__file__).parent / "data" / "baseline_v2.json").read_bytes()
+GOOD = (Path(__file__).parent / "data" / "baseline_v3.json").read_bytes()
 PUBLISHED = Path(__file__).parents[2] / "baselines" / "nvidia-h100-80gb" / "rms_scaled_softmax.json"
-GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
 PLACE = Place(Path("softmax.json"), "cannot read baseline", "restore it")
 SESSION = SessionFigures(
     device=Quartiles(8190, 8230, 8350),
@@ -59,7 +58,7 @@ class Figure(IntEnum):
 
 @pytest.fixture
 def written(measured: Callable[..., Measurement]) -> dict[str, Measurement]:
-    """The measurements that `data/baseline_v2.json` was written from."""
+    """The measurements that `data/baseline_v3.json` was written from."""
     usual = measured().run
     provenance = replace(
         usual.provenance, date="2026-11-30T18:00:00Z", packages=(("numpy", "2.4.6"),)
@@ -76,7 +75,7 @@ def written(measured: Callable[..., Measurement]) -> dict[str, Measurement]:
         inputs="normal",
         flags=("--use_fast_math",),
         sessions=(SESSION, replace(SESSION, null=None, copy=None)),
-        resources=Resources(40, 16, 32768, 0, 4, None),
+        resources=RESOURCES,
         note="accepted with the wider tile \u2013 twice as fast",
         anchor=Anchor(8190, 13_500, "2026-11-29T18:00:00Z", "1a2b3c4"),
         noise=Noise(12, 4100, 9000, 81_000, 260_000),
@@ -134,10 +133,12 @@ def test_run_that_no_case_names_any_more_is_dropped() -> None:
     assert b'driver": null' not in encode(left, PLACE)
 
 
-def test_published_figures_are_written_as_they_stand() -> None:
-    raw = PUBLISHED.read_bytes()
+def test_published_figures_are_written_with_null_for_what_the_text_left_open() -> None:
+    cases = decode(PUBLISHED.read_bytes(), PLACE)
 
-    assert encode(decode(raw, PLACE), PLACE) == raw
+    raw = encode(cases, PLACE)
+
+    assert (b'"sms": null' in raw, decode(raw, PLACE)) == (True, cases)
 
 
 def test_published_figures_are_comparable_with_no_protocol_of_ours() -> None:
@@ -177,7 +178,7 @@ def run(data: Any) -> Any:
         (lambda d: case(d).pop("anchor"), "anchor is missing"),
         (lambda d: case(d)["noise"].pop("sessions"), "noise.sessions is missing"),
         (lambda d: session(d).update(completion_ms=[1, 2, 3]), "completion_ms is not a known key"),
-        (lambda d: d.update(schema_version=3), "schema_version must be at most 2, got 3"),
+        (lambda d: d.update(schema_version=4), "schema_version must be at most 3, got 4"),
         (lambda d: d.update(schema_version=0), "schema_version must be at least 1, got 0"),
         (lambda d: d.update(schema_version=True), "schema_version must be a whole number"),
         (lambda d: d.update(cases=[]), "cases must be an object, got []"),
@@ -200,7 +201,6 @@ def run(data: Any) -> Any:
         (lambda d: session(d).update(device_ns=[1.5, 2, 3]), "must be a whole number, got 1.5"),
         (lambda d: session(d).update(completion_ns=None), "completion_ns must be a list of 3"),
         (lambda d: session(d).update(null=[0, 5]), "null must be at least 1, got 0"),
-        (lambda d: case(d)["resources"].update(local_bytes=-1), "must be at least 0, got -1"),
         (lambda d: run(d).update(source="guessed"), "source must be measured or published"),
         (lambda d: session(d).update(timing="guessed"), "timing must be one of graph, queued, got"),
         (lambda d: session(d).update(timing="GRAPH"), 'must be one of graph, queued, got "GRAPH"'),
@@ -236,11 +236,11 @@ def test_value_that_is_never_written_is_refused_by_key_and_value(edit: Edit, fau
 
 def test_fault_reads_verdict_file_key_rule_value_remedy() -> None:
     with pytest.raises(BaselineError) as caught:
-        decode(GOOD.replace(b"40", b"0", 1), PLACE)
+        decode(GOOD.replace(b"4100", b"-1", 1), PLACE)
 
     assert str(caught.value) == (
-        f'cannot read baseline softmax.json: cases["{GRAPH}"].resources.registers_per_thread '
-        "must be at least 1, got 0\nrestore it"
+        f'cannot read baseline softmax.json: cases["{GRAPH}"].noise.device_floor_ppm '
+        "must be at least 0, got -1\nrestore it"
     )
 
 
@@ -248,7 +248,7 @@ def test_fault_reads_verdict_file_key_rule_value_remedy() -> None:
     ("old", "new", "remedy"),
     [
         (b'  "runs"', b'>>>>>>> theirs\n  "runs"', "git checkout --ours -- softmax.json"),
-        (b'_version": 2', b'_version": 9', "pip install --upgrade pytest-rmsperf"),
+        (b'_version": 3', b'_version": 9', "pip install --upgrade pytest-rmsperf"),
     ],
 )
 def test_fault_that_restoring_does_not_mend_has_its_own_remedy(

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.judge.comparability import incomparable
-from pytest_rmsperf.measurement import Measurement, ProbeFigures, Resources, SessionFigures
+from pytest_rmsperf.measurement import Measurement, ProbeFigures, SessionFigures
 from pytest_rmsperf.protocol import Protocol
 from pytest_rmsperf.samples import Quartiles, Timing
 from pytest_rmsperf.storing.baseline_format import decode, encode
@@ -20,7 +20,8 @@ from pytest_rmsperf.storing.baseline_json import Place
 from pytest_rmsperf.storing.baseline_migration import MIGRATIONS, SCHEMA_VERSION
 from pytest_rmsperf.storing.baselines import BaselineStore
 
-VERSION_1 = Path(__file__).parent / "data" / "baseline_v1.json"
+DATA = Path(__file__).parent / "data"
+VERSION_1, VERSION_2, VERSION_3 = (DATA / f"baseline_v{one}.json" for one in (1, 2, 3))
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
 PLACE = Place(Path("softmax.json"), "cannot read baseline", "restore it")
 PUBLISHED_V1 = {
@@ -99,9 +100,17 @@ def test_file_of_version_1_reads_with_what_it_did_not_know_left_open(
         inputs="normal",
         flags=("--use_fast_math",),
         sessions=(session, replace(session, null=None, copy=None)),
-        resources=Resources(40, 16, 32768, 0, 4, None),
+        resources=None,  # six figures of one kernel, and nobody knows of which
         note="accepted with the wider tile \u2013 twice as fast",
     )
+
+
+def test_file_of_version_2_reads_as_one_of_version_3_that_does_not_tell_its_cost() -> None:
+    present = decode(VERSION_3.read_bytes(), PLACE)
+
+    assert decode(VERSION_2.read_bytes(), PLACE) == {
+        case_id: replace(one, resources=None) for case_id, one in present.items()
+    }
 
 
 def test_figures_of_the_first_protocol_are_incomparable(
@@ -174,6 +183,35 @@ def test_value_that_version_1_never_wrote_is_refused_by_key_and_value(
     edit: Edit, fault: str
 ) -> None:
     data = json.loads(VERSION_1.read_bytes())
+    edit(data)
+
+    with pytest.raises(BaselineError) as caught:
+        decode(json.dumps(data).encode("ascii"), PLACE)
+
+    assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("edit", "fault"),
+    [
+        (lambda d: d.update(kernels={}), "kernels is not a known key, got {}"),
+        (lambda d: d["cases"][GRAPH].pop("resources"), "resources is missing"),
+        (lambda d: d["cases"][GRAPH].update(resources=[]), "resources must be an object, got []"),
+        (
+            lambda d: d["cases"][GRAPH]["resources"].update(kernels=[]),
+            "resources.kernels is not a known key, got []",
+        ),
+        (
+            lambda d: d["cases"][GRAPH]["resources"].pop("local_bytes"),
+            "resources.local_bytes is missing",
+        ),
+        (lambda d: d["cases"][GRAPH].pop("noise"), "noise is missing"),
+    ],
+)
+def test_value_that_version_2_never_wrote_is_refused_by_key_and_value(
+    edit: Edit, fault: str
+) -> None:
+    data = json.loads(VERSION_2.read_bytes())
     edit(data)
 
     with pytest.raises(BaselineError) as caught:

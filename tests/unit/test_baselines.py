@@ -17,9 +17,10 @@ from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.protocol import Cache, Protocol
 from pytest_rmsperf.storing.baseline_format import decode
 from pytest_rmsperf.storing.baseline_json import Place
-from pytest_rmsperf.storing.baselines import CASE_ID, BaselineStore
+from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.case_store import CASE_ID
 
-GOLDEN = Path(__file__).parent / "data" / "baseline_v2.json"
+GOLDEN = Path(__file__).parent / "data" / "baseline_v3.json"
 PUBLISHED = Path(__file__).parents[2] / "baselines"
 DEVICE, OPERATOR = "nvidia-h200", "softmax"
 GRAPH, DIRECT = "softmax/online-graph/16x1024", "softmax/online-direct/16x1024"
@@ -120,6 +121,13 @@ def test_published_figures_read(store: BaselineStore) -> None:
     }
 
 
+@pytest.mark.parametrize("device", BaselineStore(PUBLISHED).devices("rms_scaled_softmax"))
+def test_every_committed_file_reads(device: str) -> None:
+    stored = BaselineStore(PUBLISHED).read(device, "rms_scaled_softmax")
+
+    assert all(one.completion_ns for one in stored.values())
+
+
 def test_damaged_file_is_an_error_with_the_commands_that_mend_it(store: BaselineStore) -> None:
     path = file_of(store)
     path.write_bytes(path.read_bytes()[:-40])
@@ -185,7 +193,7 @@ def test_unreadable_file_stays_as_it_was(
 @pytest.mark.parametrize(
     ("measurement", "fault"),
     [
-        (replace(MEASURED, case_id=DIRECT), "must be its measurement's id"),
+        (replace(MEASURED, case_id=DIRECT), "must be its record's id"),
         (replace(MEASURED, run=OTHER_DEVICE), "must be measured on nvidia-h200"),
         (COLD, 'must be measured with a warm cache, got "cold"'),
     ],
@@ -223,7 +231,7 @@ def test_keys_do_not_depend_on_where_the_operator_lies(tmp_path: Path, repositor
 
 
 def test_saving_nothing_is_an_error(store: BaselineStore) -> None:
-    with pytest.raises(BaselineError, match=r"nothing to save to .*: no case was measured"):
+    with pytest.raises(BaselineError, match=r"nothing to save to .*: no case was looked at"):
         store.write(DEVICE, OPERATOR, {})
 
 

@@ -12,9 +12,10 @@ from pytest_rmsperf.measurement import Noise
 from pytest_rmsperf.protocol import Cache, Protocol
 from pytest_rmsperf.storing.baseline_format import decode
 from pytest_rmsperf.storing.baseline_json import Place
-from pytest_rmsperf.storing.baselines import BaselineStore, Cases, Edit, apply
+from pytest_rmsperf.storing.baselines import BaselineStore, Cases
+from pytest_rmsperf.storing.case_store import Edit, apply
 
-GOLDEN = Path(__file__).parent / "data" / "baseline_v2.json"
+GOLDEN = Path(__file__).parent / "data" / "baseline_v3.json"
 DEVICE, OPERATOR = "nvidia-h200", "softmax"
 GRAPH = "softmax/online-graph/16x1024"
 CASES = decode(GOLDEN.read_bytes(), Place(GOLDEN, "cannot read", "restore it"))
