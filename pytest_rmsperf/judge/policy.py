@@ -17,6 +17,11 @@ class Status(str, Enum):
     INCOMPARABLE = "incomparable"  # measured on another device, or in another way
     INVALID = "invalid"  # no samples, impossible ones, or a machine in a bad state
     STALE = "stale"  # stored, and no test asks for it
+    # Of what a compiled kernel costs, beside unchanged, missing and incomparable:
+    VIOLATED = "violated"  # a device of interest cannot run it; no policy lets that pass
+    COSTLIER = "costlier"  # fewer blocks per SM, less headroom, or spills
+    CHANGED = "changed"  # another plan or launch bounds, and no worse by itself
+    CHEAPER = "cheaper"
 
 
 class Outcome(str, Enum):
@@ -27,7 +32,17 @@ class Outcome(str, Enum):
     PASS = "pass"
 
 
-COMPARED = frozenset({Status.UNCHANGED, Status.FASTER, Status.SLOWER, Status.INCONCLUSIVE})
+COMPARED = frozenset(
+    {
+        Status.UNCHANGED,
+        Status.FASTER,
+        Status.SLOWER,
+        Status.INCONCLUSIVE,
+        Status.COSTLIER,
+        Status.CHANGED,
+        Status.CHEAPER,
+    }
+)
 
 # A gate that fails on doubt is switched off, so doubt passes and is counted; one that compares
 # nothing must not pass.
@@ -40,6 +55,10 @@ DEFAULT_OUTCOMES = {
     Status.INCOMPARABLE: Outcome.FAIL,
     Status.INVALID: Outcome.FAIL,
     Status.STALE: Outcome.FAIL,
+    Status.VIOLATED: Outcome.FAIL,
+    Status.COSTLIER: Outcome.FAIL,
+    Status.CHANGED: Outcome.FAIL,
+    Status.CHEAPER: Outcome.WARN,
 }
 
 
@@ -72,8 +91,12 @@ class Policy:
 
 
 def parse_policy(text: str) -> tuple[tuple[Status, Outcome], ...]:
-    """Read `missing=warn,faster=fail`; ValueError names the entry that cannot be read."""
-    statuses = {one.value: one for one in Status}
+    """Read `missing=warn,faster=fail`; ValueError names the entry that cannot be read.
+
+    `violated` is no verdict of a policy: what a device of interest cannot run is mended, or the
+    device is none of interest.
+    """
+    statuses = {one.value: one for one in Status if one is not Status.VIOLATED}
     outcomes = {one.value: one for one in Outcome}
     entries = []
     for entry in text.replace(" ", "").split(","):

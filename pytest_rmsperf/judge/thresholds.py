@@ -53,11 +53,16 @@ class Preset:
 
 PRESETS = {
     "default": Preset(STORED, PAIRED, Policy()),
-    # For a quiet machine that is kept for this: what is not known to be as fast fails.
+    # For a quiet machine that is kept for this: what is not known to be as it was fails.
     "strict": Preset(
         Thresholds(Limit(0.006, 30), Limit(0.15, 500)),
         Thresholds(Limit(0.002, 10), Limit(0.03, 300)),
-        Policy(((Status.INCONCLUSIVE, Outcome.FAIL), (Status.FASTER, Outcome.FAIL))),
+        Policy(
+            tuple(
+                (status, Outcome.FAIL)
+                for status in (Status.INCONCLUSIVE, Status.FASTER, Status.CHEAPER)
+            )
+        ),
     ),
     # For the first weeks of a gate, or a shared machine: only a plain loss fails.
     "permissive": Preset(
@@ -66,7 +71,13 @@ PRESETS = {
         Policy(
             tuple(
                 (status, Outcome.WARN)
-                for status in (Status.MISSING, Status.INCOMPARABLE, Status.INVALID, Status.STALE)
+                for status in (
+                    Status.MISSING,
+                    Status.INCOMPARABLE,
+                    Status.INVALID,
+                    Status.STALE,
+                    Status.CHANGED,
+                )
             )
         ),
     ),

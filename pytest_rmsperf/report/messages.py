@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytest_rmsperf.judge.evidence import Weighed
 from pytest_rmsperf.judge.ordering import Ordered, OrderStatus
 from pytest_rmsperf.judge.policy import Policy, Status
 from pytest_rmsperf.judge.verdict import DEVICE_TIME, HOST_COMPLETION, Verdict, share
-from pytest_rmsperf.measurement import Measurement, Resources, SessionFigures, middle
+from pytest_rmsperf.measurement import Measurement, SessionFigures, middle
+from pytest_rmsperf.report.because import because
 
 UNKNOWN = "-"
 
@@ -48,13 +51,16 @@ def verdict_message(
         )
     odd = odd_sessions(verdict)
     lines += [f"  apart      {odd}"] if odd else []
-    because = _because(verdict)
-    if because:
-        lines.append(f"  because    {because}")
+    lines += labelled("because", because(verdict))
     if verdict.status is Status.MISSING and stored_on and not verdict.is_paired:
         lines.append(f"  stored     only for {', '.join(stored_on)}")
     lines.append(remedy(verdict, saves=saves))
     return "\n".join(lines)
+
+
+def labelled(label: str, texts: Sequence[str]) -> list[str]:
+    """Return lines of evidence, the first of them behind its label."""
+    return [f"  {'' if place else label:<10} {text}" for place, text in enumerate(texts)]
 
 
 def odd_sessions(verdict: Verdict) -> str:
@@ -129,36 +135,6 @@ def _probes(verdict: Verdict) -> str:
 
 def _copy(sessions: tuple[SessionFigures, ...]) -> int | None:
     return middle([one.copy.device_ns for one in sessions if one.copy is not None])
-
-
-def _because(verdict: Verdict) -> str:
-    """Say how the compiled kernel and the driver differ; nothing where it is not known."""
-    if verdict.baseline is None or verdict.current is None or verdict.status is Status.UNCHANGED:
-        return ""
-    drivers = [one.run.driver for one in (verdict.baseline, verdict.current)]
-    driver = [f"driver {drivers[0]} -> {drivers[1]}"] if drivers[0] != drivers[1] else []
-    before, after = verdict.baseline.resources, verdict.current.resources
-    if before is None or after is None:
-        return ", ".join(driver)
-    return ", ".join([*resource_differences(before, after), *driver]) or (
-        "the kernel's resources are the same"
-    )
-
-
-def resource_differences(before: Resources, after: Resources) -> list[str]:
-    """Return what differs between two kernels, such as `registers per thread 40 -> 64`."""
-    words = {
-        "registers_per_thread": "registers per thread",
-        "static_smem_bytes": "static shared bytes",
-        "dynamic_smem_bytes": "dynamic shared bytes",
-        "local_bytes": "local bytes",
-        "blocks_per_sm": "blocks per SM",
-    }
-    return [
-        f"{text} {getattr(before, name)} -> {getattr(after, name)}"
-        for name, text in words.items()
-        if getattr(before, name) != getattr(after, name)
-    ]
 
 
 def remedy(verdict: Verdict, *, saves: bool = False) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from costs import resources_of
 from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.judge.verdict import Round, Verdict, judge, judge_paired
 from pytest_rmsperf.kernels.rms_scaled_softmax import OPERATOR
-from pytest_rmsperf.measurement import Measurement, Resources
+from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.report.messages import verdict_message
 
 Measured = Callable[..., Measurement]
@@ -21,7 +22,7 @@ PAIRED = Thresholds(Limit(0.0025, 15), Limit(0.05, 500))
 THREE = (8230, 8230, 8230)
 SLOW = (9050, 9050, 9050)
 
-COSTS = Resources(40, 1024, 16384, 0, 8, 32)
+COSTS = resources_of()
 CASE_IDS = [case.id for case in OPERATOR.cases()]
 ACCEPT = 'pytest --rmsperf-save -k "softmax/online-graph/16x1024"'
 

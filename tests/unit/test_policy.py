@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rmsperf.judge.policy import COMPARED, DEFAULT_OUTCOMES, Outcome, Policy, Status
+from pytest_rmsperf.judge.policy import (
+    COMPARED,
+    DEFAULT_OUTCOMES,
+    Outcome,
+    Policy,
+    Status,
+    parse_policy,
+)
 
 each_status = pytest.mark.parametrize("status", Status, ids=lambda one: str(one.value))
 each_outcome = pytest.mark.parametrize("outcome", Outcome, ids=lambda one: str(one.value))
@@ -21,6 +28,10 @@ each_outcome = pytest.mark.parametrize("outcome", Outcome, ids=lambda one: str(o
         (Status.INCOMPARABLE, Outcome.FAIL, False),
         (Status.INVALID, Outcome.FAIL, False),
         (Status.STALE, Outcome.FAIL, False),
+        (Status.VIOLATED, Outcome.FAIL, False),
+        (Status.COSTLIER, Outcome.FAIL, True),
+        (Status.CHANGED, Outcome.FAIL, True),
+        (Status.CHEAPER, Outcome.WARN, True),
     ],
 )
 def test_verdict_has_one_outcome_and_says_whether_it_compared(
@@ -96,3 +107,15 @@ def test_description_names_what_differs_from_the_default(
     entries: tuple[tuple[Status, Outcome], ...], text: str
 ) -> None:
     assert Policy(entries).describe() == text
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.VIOLATED}))
+def test_every_verdict_but_a_violation_can_be_named_in_a_policy(status: Status) -> None:
+    assert parse_policy(f"{status.value}=warn") == ((status, Outcome.WARN),)
+
+
+def test_a_policy_cannot_let_a_violation_pass_and_does_not_offer_it() -> None:
+    with pytest.raises(ValueError, match="'violated=warn' is not") as refused:
+        parse_policy("costlier=warn,violated=warn")
+
+    assert "violated" not in str(refused.value).partition("verdicts are")[2]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from _pytest.mark.expression import Expression
 
+from costs import kernel_of, resources_of
 from judged import (
     ACCEPT,
     CASE_ID,
     CASE_IDS,
-    COSTS,
     PAIRED,
     SLOW,
     THREE,
@@ -97,8 +97,9 @@ def test_a_change_near_its_limit_is_said_to_be_near(judged: Judged) -> None:
 
 
 def test_a_message_is_verdict_evidence_remedy(measured: Measured) -> None:
-    baseline = measured((8190, 8230, 8350), resources=replace(COSTS, registers_per_thread=32))
-    current = measured((9010, 9050, 9120), copy_ns=7014, resources=COSTS)
+    lighter, heavier = kernel_of(registers=32, code=None), kernel_of(registers=40, code=None)
+    baseline = measured((8190, 8230, 8350), resources=resources_of(lighter))
+    current = measured((9010, 9050, 9120), copy_ns=7014, resources=resources_of(heavier))
 
     assert lines_of(judge_one(current, baseline, current)) == [
         (
@@ -113,7 +114,7 @@ def test_a_message_is_verdict_evidence_remedy(measured: Measured) -> None:
             "  current    9.05 us [9.01 .. 9.12] device, 6 sessions, 2026-11-30, driver 580.159, "
             "commit 1a2b3c4, the last 3 to confirm; the copy probe moved by +0.2 %"
         ),
-        "  because    registers per thread 32 -> 40",
+        "  because    registers 32 -> 40 per thread",
         f"accept it with: {ACCEPT}",
     ]
 

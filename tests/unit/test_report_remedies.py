@@ -1,79 +1,12 @@
-"""Why a figure changed, as far as it is known, and what to do about it."""
+"""What to do about a verdict."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from judged import ACCEPT, COSTS, SLOW, THREE, Measured, judge_one, lines_of, with_status
+from judged import ACCEPT, Measured, lines_of, with_status
 from pytest_rmsperf.judge.policy import Status
-from pytest_rmsperf.measurement import Resources
-from pytest_rmsperf.report.messages import (
-    remedy,
-    resource_differences,
-    verdict_message,
-)
-
-
-@pytest.mark.parametrize(
-    ("before", "because"),
-    [
-        (COSTS, "the kernel's resources are the same"),
-        (replace(COSTS, static_smem_bytes=0), "static shared bytes 0 -> 1024"),
-        (replace(COSTS, dynamic_smem_bytes=0), "dynamic shared bytes 0 -> 16384"),
-        (replace(COSTS, local_bytes=8), "local bytes 8 -> 0"),
-        (
-            replace(COSTS, registers_per_thread=32, blocks_per_sm=4),
-            "registers per thread 32 -> 40, blocks per SM 4 -> 8",
-        ),
-    ],
-)
-def test_a_change_is_explained_by_what_the_kernel_costs(
-    measured: Measured, before: Resources, because: str
-) -> None:
-    old, new = measured(THREE, resources=before), measured(SLOW, resources=COSTS)
-
-    assert f"  because    {because}" in lines_of(judge_one(new, old))
-
-
-def test_a_change_of_driver_explains_beside_the_resources(measured: Measured) -> None:
-    old = measured(THREE, resources=replace(COSTS, local_bytes=8))
-    old = replace(old, run=replace(old.run, driver="550.54"))
-    new = measured(SLOW, resources=COSTS)
-
-    lines = lines_of(judge_one(new, old))
-
-    assert "  because    local bytes 8 -> 0, driver 550.54 -> 580.159" in lines
-
-
-def test_a_change_of_driver_explains_where_resources_are_unknown(measured: Measured) -> None:
-    old = measured(THREE)
-    old = replace(old, run=replace(old.run, driver="550.54"))
-
-    assert "  because    driver 550.54 -> 580.159" in lines_of(judge_one(measured(SLOW), old))
-
-
-def test_equal_resources_do_not_differ() -> None:
-    assert resource_differences(COSTS, replace(COSTS, headroom_blocks=None)) == []
-
-
-@pytest.mark.parametrize(("before", "after"), [(None, COSTS), (COSTS, None)])
-def test_costs_known_on_one_side_explain_nothing(
-    measured: Measured, before: Resources | None, after: Resources | None
-) -> None:
-    old, new = measured(THREE, resources=before), measured(SLOW, resources=after)
-
-    assert "because" not in verdict_message(judge_one(new, old))
-
-
-def test_what_did_not_change_needs_no_explanation(measured: Measured) -> None:
-    old, new = measured(resources=replace(COSTS, local_bytes=8)), measured(resources=COSTS)
-
-    assert "because" not in verdict_message(judge_one(new, old))
-
-
-# ---- the remedy ------------------------------------------------------------------------------
+from pytest_rmsperf.report.messages import remedy
 
 
 @pytest.mark.parametrize(
