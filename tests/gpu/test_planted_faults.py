@@ -9,12 +9,18 @@ import pytest
 
 from planted import SLOWER, Project
 
+# A state of the host that a save refuses comes and goes with whole runs; no kernel can help it.
+SAVES = 4
+BAD_HOST = "NOT SAVED: the host is in a bad state"
+
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The operator as it is, with baselines just saved."""
     project = Project(tmp_path_factory.mktemp("sound"))
-    outcome = project.run("--rmsperf-save")
+    outcomes = (project.run("--rmsperf-save") for _ in range(SAVES))
+    outcome = next((one for one in outcomes if BAD_HOST not in one.output), None)
+    assert outcome is not None, f"the host was in a bad state {SAVES} times in a row"
     assert outcome.code == 0, outcome.output
     return project
 
