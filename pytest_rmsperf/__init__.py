@@ -1,4 +1,4 @@
-"""A pytest plugin that gates the latency, numerics and residency of CUDA kernels.
+"""A pytest plugin that gates the latency, numerics, residency and static cost of CUDA kernels.
 
 The names below are what an operator's folder and its tests need. They are loaded on first use:
 pytest imports this package in every run of everyone who installed it.

@@ -17,6 +17,24 @@ UNANSWERED = (
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of the collected tests.
+
+    `passed` are the cases every test of which ran and passed, `static_passed` those whose tests of
+    static costs all did. `not_passed` counts tests that failed. Of tests that the selection left
+    out, `deselected` counts those of latencies, `static_deselected` names the cases whose static
+    cost one asks for, and `beyond_static` counts those that a static run cannot answer.
+    """
+
+    passed: frozenset[str] = frozenset()
+    static_passed: frozenset[str] = frozenset()
+    not_passed: int = 0
+    deselected: int = 0
+    static_deselected: frozenset[str] = frozenset()
+    beyond_static: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What became of each latency asked for.
 

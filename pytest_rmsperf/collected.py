@@ -3,20 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from pytest_rmsperf.fixtures import case_of, ordering_of
+from pytest_rmsperf.fixtures import GATE, case_of, ordering_of
 
 if TYPE_CHECKING:
+    from pytest_rmsperf.accounting import Ran
     from pytest_rmsperf.questions import Question
     from pytest_rmsperf.report.records import Finding
 
 # The fixtures whose answer decides of a test.
-FINDINGS = {"rmsperf_residency", "rmsperf_numerics", "rmsperf_ordering", "rmsperf_latency"}
+FINDINGS = {
+    "rmsperf_residency",
+    "rmsperf_static",
+    "rmsperf_numerics",
+    "rmsperf_ordering",
+    "rmsperf_latency",
+}
+# What a static run has no answer for: these launch or time something, or ask about a device.
+BEYOND_STATIC = {
+    "rmsperf_numerics",
+    "rmsperf_ordering",
+    "rmsperf_latency",
+    "rmsperf_benchmark",
+    "rmsperf_device",
+    "rmsperf_launch",
+}
 
+LEFT_OUT: pytest.StashKey[LeftOut] = pytest.StashKey()
 PASSED: pytest.StashKey[bool] = pytest.StashKey()  # of an item: its call came to an end, and well
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What the selection left out of the marked tests.
+
+    `static_cases` are the ids of those a test of whose static cost is among them.
+    """
+
+    latencies: int = 0
+    static_cases: set[str] = field(default_factory=set)
+    beyond_static: int = 0
+
+    def note(self, item: pytest.Item) -> None:
+        """Take note of one test."""
+        case = case_of(item)
+        if case is None:
+            return
+        self.latencies += asks(item, "rmsperf_latency")
+        if asks(item, "rmsperf_static"):
+            self.static_cases.add(case.id)
+
+
+def deselect(
+    config: pytest.Config, items: list[pytest.Item], unwanted: Callable[[pytest.Item], bool]
+) -> int:
+    """Take tests out of those that pytest will run, and return how many."""
+    others, kept = partition(items, unwanted)
+    if others:
+        items[:] = kept
+        config.hook.pytest_deselected(items=others)
+    return len(others)
 
 
 def partition(
@@ -35,11 +85,14 @@ def is_marked(item: pytest.Item) -> bool:
     return item.get_closest_marker("rmsperf") is not None
 
 
-def asks_latency(item: pytest.Item) -> bool:
-    """Say whether a test asks for the latency of a case."""
-    from pytest_rmsperf.questions import LATENCY_FIXTURE
+def asks(item: pytest.Item, *fixtures: str) -> bool:
+    """Say whether a test asks for one of these fixtures, be it through another one."""
+    return not set(fixtures).isdisjoint(getattr(item, "fixturenames", ()))
 
-    return case_of(item) is not None and LATENCY_FIXTURE in getattr(item, "fixturenames", ())
+
+def is_static(item: pytest.Item) -> bool:
+    """Say whether a static run can answer all that a test asks."""
+    return not asks(item, *BEYOND_STATIC)
 
 
 def note_outcome(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -84,12 +137,40 @@ def question_of(item: pytest.Item) -> Question:
     )
 
 
-def passed_cases(session: pytest.Session) -> list[str]:
-    """Return the ids of the cases every test of which ran and passed."""
-    asked = [
+def passed_cases(
+    session: pytest.Session, counts: Callable[[pytest.Item], bool] = lambda _: True
+) -> frozenset[str]:
+    """Return the ids of the cases every test of which, of those that count, ran and passed."""
+    found = [
         (case.id, item.stash.get(PASSED, False))
         for item in session.items
-        if (case := case_of(item)) is not None
+        if (case := case_of(item)) is not None and counts(item)
     ]
-    refused = {case_id for case_id, passed in asked if not passed}
-    return [case_id for case_id, _ in asked if case_id not in refused]
+    refused = {case_id for case_id, passed in found if not passed}
+    return frozenset(case_id for case_id, _ in found) - refused
+
+
+def ran(session: pytest.Session) -> Ran:
+    """Return what became of the collected tests.
+
+    A static test of a case that no device of interest is meant for has nothing to say of the case.
+    """
+    from pytest_rmsperf.accounting import Ran
+
+    left_out, moot = session.config.stash[LEFT_OUT], session.config.stash[GATE].inapplicable
+
+    def asks_static(item: pytest.Item) -> bool:
+        return asks(item, "rmsperf_static")
+
+    def counts(item: pytest.Item) -> bool:
+        case = case_of(item)
+        return case is None or case.id not in moot or not (asks_static(item) and is_static(item))
+
+    return Ran(
+        passed=passed_cases(session, counts),
+        static_passed=passed_cases(session, asks_static),
+        not_passed=session.testsfailed,
+        deselected=left_out.latencies,
+        static_deselected=frozenset(left_out.static_cases),
+        beyond_static=left_out.beyond_static,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_rmsperf.selftest.runner import hastened, selftest
+from pytest_rmsperf.selftest.runner import selftest
 from pytest_rmsperf.storing.renaming import parse_pair, rename_cases
 
 if TYPE_CHECKING:
@@ -31,11 +31,6 @@ class Errand:
     def run(self, say: Say) -> None:
         """Do the work; RmsperfError when it cannot be done."""
         self.lines, self.succeeded = self.work(say)
-
-
-def instrument_settings(config: pytest.Config, settings: Settings) -> Settings:
-    """Return the settings for the instrument: a selftest need not wait long for its hang."""
-    return hastened(settings) if config.getoption("rmsperf_selftest") else settings
 
 
 def errand_of(config: pytest.Config, settings: Settings, instrument: Instrument) -> Errand | None:

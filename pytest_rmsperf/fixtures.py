@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
     from pytest_rmsperf.gate import Gate
+    from pytest_rmsperf.judge.cost import CostVerdict
     from pytest_rmsperf.judge.ordering import Ordered, Ordering
     from pytest_rmsperf.judge.verdict import Verdict
     from pytest_rmsperf.report.records import CaseReport, Finding
-    from pytest_rmsperf.resources import Residency
+    from pytest_rmsperf.residency import Residency
 
     Launch = Callable[..., Finding[Arrays]]
 
@@ -43,6 +44,16 @@ def rmsperf_report(request: pytest.FixtureRequest) -> CaseReport:
 def rmsperf_residency(rmsperf_report: CaseReport) -> Finding[Residency]:
     """The residency of the case's launches; `.require()` fails the test when one does not fit."""
     return rmsperf_report.residency()
+
+
+@pytest.fixture
+def rmsperf_static(rmsperf_report: CaseReport) -> Finding[CostVerdict]:
+    """The verdict on what the compiled case costs, on all devices of interest; needs no device.
+
+    `.require()` fails the test when one of them cannot run it, or when it costs otherwise than was
+    accepted.
+    """
+    return rmsperf_report.static()
 
 
 @pytest.fixture
@@ -109,7 +120,7 @@ def rmsperf_launch(request: pytest.FixtureRequest) -> Launch:
 
 @pytest.fixture
 def rmsperf_no_stale(request: pytest.FixtureRequest) -> Callable[[tuple[Case, ...]], None]:
-    """Fail when a baseline of any device holds a case that is not among those given.
+    """Fail when a baseline of any device or arch holds a case that is not among those given.
 
     With --rmsperf-save such cases are removed instead.
     """

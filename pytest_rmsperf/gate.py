@@ -1,4 +1,4 @@
-"""The gate of one pytest run: answers what its tests ask, keeps the account, and saves.
+"""The gate of one pytest run: answers what its tests ask, keeps the accounts, and saves.
 
 It knows settings, records and files, and nothing of pytest's hooks; the plugin knows hooks and
 little else.
@@ -6,63 +6,50 @@ little else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rmsperf.acceptance import broken_off, left_as_they_were, store_results
-from pytest_rmsperf.accounting import UNANSWERED, Account
+from pytest_rmsperf.accounting import Ran
 from pytest_rmsperf.campaign import Instrument
-from pytest_rmsperf.checks import CheckedCase, Failure, Machine, Stage
+from pytest_rmsperf.checks import Machine
 from pytest_rmsperf.device.profiles import profile_for_arch
+from pytest_rmsperf.ending import Ending
 from pytest_rmsperf.environment import DeviceChoice
-from pytest_rmsperf.errors import GateFailure, RmsperfError, SettingError
-from pytest_rmsperf.inquiry import Inquiry, Results
-from pytest_rmsperf.instrument import WorkerInstrument
+from pytest_rmsperf.errors import GateFailure, SettingError
+from pytest_rmsperf.inquiry import Inquiry
 from pytest_rmsperf.judge.policy import Outcome, Status
-from pytest_rmsperf.messages import WorkerSettings
-from pytest_rmsperf.questions import (
-    Overrides,
-    Question,
-    is_named,
-    orderings_of,
-    overrides_of,
-    select,
-)
+from pytest_rmsperf.questions import Question, asked_by
 from pytest_rmsperf.report.header import header
-from pytest_rmsperf.report.messages import order_message, verdict_message
+from pytest_rmsperf.report.messages import order_message
 from pytest_rmsperf.report.records import CaseReport, Finding
 from pytest_rmsperf.report.run_file import RunFile
-from pytest_rmsperf.report.summary import Summary
+from pytest_rmsperf.reporting import Reporter, unasked_report
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.storing.baselines import BaselineStore
-from pytest_rmsperf.storing.saving import missing_cases, remove_stale, stale_cases, stale_message
-from pytest_rmsperf.supervisor import Deadlines
+from pytest_rmsperf.storing.stale import remove_stale, stale_cases, stale_message
+from pytest_rmsperf.storing.static_store import StaticStore
 
 if TYPE_CHECKING:
     from pytest_rmsperf.cases import Arrays, Case
     from pytest_rmsperf.environment import DeviceRecord
     from pytest_rmsperf.judge.ordering import Ordered, Ordering
-    from pytest_rmsperf.judge.verdict import Verdict
     from pytest_rmsperf.problem import Problem
 
 Say = Callable[[str], None]
 
-
-def default_instrument(settings: Settings, say: Say) -> Instrument:
-    """Return the instrument that measures on this machine."""
-    return WorkerInstrument(
-        WorkerSettings(settings.arch, settings.usable_device, settings.schedules),
-        Deadlines(step_s=settings.deadline_s),
-        say,
-    )
+NOT_MEASURED = (
+    "not measured: no session timed both cases of this ordering\n"
+    "measure again with: pytest --rmsperf --lf"
+)
 
 
 class Gate:
     """State of one run; made when the gate is on, closed when the session ends.
 
     `selector` is what the command line says of which tests to run: a case that it names may be
-    saved though it got slower.
+    saved though it got slower or costs more.
     """
 
     def __init__(
@@ -70,19 +57,11 @@ class Gate:
     ) -> None:
         self.settings = settings
         self.store = BaselineStore(settings.baselines, settings.protocol.cache)
-        self.reports: dict[str, CaseReport] = {}
+        self.static_store = StaticStore(settings.baselines)
         self._instrument = instrument
         self._root = root
-        self._selector = selector
-        self._asked: frozenset[str] = frozenset()
-        self._said: dict[str, Overrides] = {}
-        self._results: Results | None = None
-        self._stored: list[str] = []  # what was saved or removed, for the end of the run
-        self._notes: list[str] = []
-        self._refused: str | None = None
-        self._unstored: list[str] = []  # cases that this run was to store, and did not
-        self._passed: frozenset[str] = frozenset()
-        self._deselected = 0
+        self._ending = Ending(Reporter(settings, self.store, selector))
+        self._notes: list[str] = []  # what was removed, or only warns, for the end of the run
         self._run_file = RunFile(settings)
 
     # ---- before the tests -------------------------------------------------------------------
@@ -106,65 +85,33 @@ class Gate:
     def header(self) -> list[str]:
         """Lines for the report header: the device, and the settings in force."""
         settings = self.settings
-        return header(self.machine(), arch=settings.arch, settings=settings.describe())
+        return header(
+            self.machine(),
+            arch=settings.arch,
+            settings=settings.describe(),
+            devices=settings.devices,
+            is_static=settings.static,
+        )
 
     def run(self, questions: Sequence[Question], say: Say) -> None:
         """Measure everything the selected tests ask about, and judge it."""
-        selection = select(questions)
-        self._asked, self._said = selection.with_latency, overrides_of(questions)
-        if not selection.cases:
+        asked = asked_by(questions)
+        if not asked.selection.cases:
             return
+        reporter = replace(self._ending.reporter, said=asked.said)
+        self._ending = Ending(reporter, asked)
         self.machine()
         self._run_file.open_folder(self._root)
         inquiry = Inquiry(self.settings, self._instrument, self.store, self._root, self._run_file)
-        results = inquiry.answer(selection, orderings_of(questions), self._said, say)
-        self._results = results
-        self.reports = {one.id: self._report(one, results) for one in selection.cases}
-
-    # ---- judging ----------------------------------------------------------------------------
-
-    def _report(self, case: Case, results: Results) -> CaseReport:
-        campaign, verdict = results.campaign, results.findings.verdicts.get(case.id)
-        other = results.other.cases.get(case.id) if results.other else None
-        return CaseReport(
-            checked=campaign.checked[case.id],
-            failure=campaign.failures.get(case.id),
-            verdict=verdict,
-            latency_message=self._message(case, verdict),
-            not_timed=campaign.machine.why_not_timed,
-            not_launched=campaign.machine.why_not_launched,
-            other=campaign.checked.get(other.id) if other else None,
-        )
-
-    def _message(self, case: Case, verdict: Verdict | None) -> str | None:
-        """Return the text that fails the latency test, None when it is to pass.
-
-        Saving accepts what was compared with nothing; a loss only where it is named.
-        """
-        if verdict is None or not self.settings.policy.fails(verdict.status):
-            return None
-        if self._waived(case.id) or (self.settings.save and self._accepts(case, verdict)):
-            return None
-        stored_on = self.store.devices_with(case.id) if verdict.status is Status.MISSING else ()
-        return verdict_message(verdict, stored_on=stored_on, saves=self.settings.save)
-
-    def _accepts(self, case: Case, verdict: Verdict) -> bool:
-        if verdict.status is Status.SLOWER:
-            return self.settings.accept_slower or is_named(case, self._selector)
-        return verdict.status is not Status.INVALID
-
-    def _waived(self, case_id: str) -> str | None:
-        said = self._said.get(case_id)
-        return said.waive if said is not None else None
+        results = inquiry.answer(asked, say)
+        reports = {one.id: reporter.report(one, results) for one in asked.selection.cases}
+        self._ending = Ending(reporter, asked, results, reports)
 
     # ---- what tests ask ---------------------------------------------------------------------
 
     def report(self, case: Case) -> CaseReport:
         """Return the report of a case; one that was not part of the campaign says so."""
-        if case.id in self.reports:
-            return self.reports[case.id]
-        failure = Failure(Stage.COMPILE, f"not measured: no collected test asks for {case.id}")
-        return CaseReport(CheckedCase(case.id), failure, None, None, None, None)
+        return self._ending.reports.get(case.id) or unasked_report(case)
 
     def ordered(self, ordering: Ordering) -> Finding[Ordered]:
         """Return whether an ordering holds; a failure of one of its cases is its own too."""
@@ -172,9 +119,11 @@ class Gate:
             failure = self.report(case).failure
             if failure is not None:
                 return Finding(None, failure=failure.message)
-        found = self._results.findings.ordered.get(ordering.id) if self._results else None
+        results = self._ending.results
+        found = results.findings.ordered.get(ordering.id) if results else None
         if found is None:
-            return Finding(None, not_run=self.machine().why_not_timed or "it was not measured")
+            why_not = self.machine().why_not_timed
+            return Finding(None, not_run=why_not, failure=None if why_not else NOT_MEASURED)
         return Finding(found, failure=order_message(found, self.settings.policy))
 
     def device(self) -> Finding[DeviceRecord]:
@@ -184,7 +133,8 @@ class Gate:
 
     def completions_ns(self, case_id: str) -> tuple[int, ...]:
         """Return the host completion samples of all sessions of a case, in order."""
-        sessions = self._results.campaign.sessions if self._results else ()
+        results = self._ending.results
+        sessions = results.campaign.sessions if results else ()
         found = (one.samples[case_id] for one in sessions if case_id in one.samples)
         return tuple(ns for samples in found for ns in samples.completion_ns)
 
@@ -209,12 +159,11 @@ class Gate:
         if self.settings.against is not None:
             return  # stored figures are not looked at
         known = list(cases)
-        stale = stale_cases(self.store, known)
+        stale = stale_cases([self.store, self.static_store], known)
         if stale and self.settings.save:
-            self._stored += remove_stale(self.store, stale)
+            self._notes += remove_stale(stale)
         elif stale:
-            missing = missing_cases(self.store, known)
-            self._tell_stale(stale_message(self.store, stale, test, missing))
+            self._tell_stale(stale_message(stale, known, test))
 
     def _tell_stale(self, message: str) -> None:
         outcome = self.settings.policy.outcome(Status.STALE)
@@ -223,75 +172,28 @@ class Gate:
         if outcome is Outcome.WARN:
             self._notes += message.splitlines()
 
+    @property
+    def inapplicable(self) -> frozenset[str]:
+        """The cases whose static cost is asked for and that no device of interest is meant for."""
+        return self._ending.cost_account.inapplicable
+
     # ---- after the tests --------------------------------------------------------------------
 
-    def settle(self, passed: Collection[str], *, not_passed: int, deselected: int) -> None:
-        """Take note of what became of the tests: the cases whose tests all passed, and counts.
-
-        Stores what this run is to store; a refusal is kept for the summary, and turns it red.
-        """
-        self._passed, self._deselected = frozenset(passed), deselected
-        if self._results is None or not self.settings.stores:
-            return
-        cases = [one for one in self._results.selection.cases if one.id in self._asked]
-        accepted = [one for one in cases if one.id in self._passed]
-        named = frozenset(one.id for one in accepted if is_named(one, self._selector))
-        try:
-            self._stored += store_results(
-                self._results, accepted, self.settings, self.store, named, not_passed=not_passed
-            )
-        except RmsperfError as error:
-            self._refused = f"NOT SAVED: {error}"
-        kept = self._passed | {one.id for one in cases if self._waived(one.id)}
-        self._unstored = sorted(one.id for one in cases if one.id not in kept)
+    def settle(self, ran: Ran) -> None:
+        """Take note of what became of the tests, and store what this run is to store."""
+        self._ending = self._ending.settled(ran)
 
     def abandon(self) -> None:
         """Take note that the run was broken off: of it nothing is stored."""
-        if self._results is not None and self.settings.stores:
-            self._refused = broken_off(self.settings)
-
-    @property
-    def account(self) -> Account:
-        """What became of every latency asked for."""
-        results, reports = self._results, self.reports
-        machine = results.campaign.machine if results else None
-        return Account(
-            asked=self._asked,
-            verdicts=results.findings.verdicts if results else {},
-            failed=frozenset(k for k, one in reports.items() if one.failure is not None),
-            waived={k: one.waive for k, one in self._said.items() if one.waive},
-            passed=self._passed,
-            policy=self.settings.policy,
-            deselected=self._deselected,
-            last_failed=self.settings.last_failed,
-            why_not=machine.why_not_timed if machine else None,
-        )
+        self._ending = self._ending.broken_off()
 
     def summary(self, *, passed: bool) -> list[str]:
         """Lines for the end of the run: tables, what was stored, and what was compared."""
-        return Summary(
-            reports=tuple(self.reports.values()),
-            results=self._results,
-            account=self.account,
-            settings=self.settings,
-            stored=(*self._notes, *self._stored),
-            refused=self._refused,
-            complaint=self.complaint() if passed else None,
-        ).lines()
+        return self._ending.summary(passed=passed, notes=self._notes)
 
     def complaint(self) -> str | None:
         """Return why the run must not end green though every test passed, or None."""
-        if self._refused is not None:
-            return self._refused
-        account = self.account
-        saved = self.settings.save and self._stored
-        if self.settings.require_gpu and account.asked and not account.compared and not saved:
-            return UNANSWERED.format(self.settings.gpu_asked_by)
-        if self._results is None:
-            return None
-        if self.settings.stores:
-            return left_as_they_were(self._unstored, account.asked)
-        return account.complaint()
+        return self._ending.complaint()
 
     def close(self) -> None:
         """Release the machine."""

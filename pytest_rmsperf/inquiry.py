@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 from pytest_rmsperf.against import OtherBuild, other_build
 from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Instrument, Selection, Surveyor
+from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import Machine
-from pytest_rmsperf.judge.ordering import Ordering
+from pytest_rmsperf.costing import Costing
+from pytest_rmsperf.costs import DeviceFit, StaticCost
+from pytest_rmsperf.judge.cost import CostLimits
 from pytest_rmsperf.judge.thresholds import Thresholds
 from pytest_rmsperf.judging import Findings, Judging
 from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.provenance import current_provenance
-from pytest_rmsperf.questions import Overrides
+from pytest_rmsperf.questions import Asked, Overrides
 from pytest_rmsperf.report.run_file import RunFile, run_folder
 from pytest_rmsperf.settings import Settings, override
 from pytest_rmsperf.storing.baselines import BaselineStore
+from pytest_rmsperf.storing.case_store import CaseStore, Entry
+from pytest_rmsperf.storing.static_store import StaticStore
 
 Say = Callable[[str], None]
 
@@ -33,7 +39,7 @@ class Results:
     run does not measure with.
     """
 
-    selection: Selection
+    asked: Asked
     campaign: Campaign
     findings: Findings
     assembler: Assembler
@@ -52,18 +58,16 @@ class Inquiry:
     root: Path
     run_file: RunFile
 
-    def answer(
-        self,
-        selection: Selection,
-        orderings: Sequence[Ordering],
-        said: Mapping[str, Overrides],
-        say: Say,
-    ) -> Results:
+    @property
+    def static_store(self) -> StaticStore:
+        return StaticStore(self.settings.baselines)
+
+    def answer(self, asked: Asked, say: Say) -> Results:
         """Measure everything the selected tests ask about, and judge it.
 
         A baseline or another commit that cannot be read stops the run before anything is measured.
         """
-        judging = self._judging(selection, orderings, said)
+        judging = self._judging(asked)
         surveyor = Surveyor(
             self.instrument,
             self.settings.protocol,
@@ -78,23 +82,18 @@ class Inquiry:
             raise
         self.run_file.write(campaign, findings)
         return Results(
-            selection,
+            asked,
             campaign,
             findings,
             judging.assembler(campaign),
             judging.other,
             judging.thresholds,
-            self._other_cache_ns(selection, campaign.machine),
+            self._other_cache_ns(asked.selection, campaign.machine),
         )
 
-    def _judging(
-        self,
-        selection: Selection,
-        orderings: Sequence[Ordering],
-        said: Mapping[str, Overrides],
-    ) -> Judging:
-        machine, settings = self.instrument.machine(), self.settings
-        other = self._other(selection)
+    def _judging(self, asked: Asked) -> Judging:
+        machine, settings, selection = self.instrument.machine(), self.settings, asked.selection
+        other = self._other(asked)
         sources = tuple({one.operator.folder for one in selection.cases})
         return Judging(
             selection=selection if other is None else replace(selection, others=other.cases),
@@ -102,17 +101,46 @@ class Inquiry:
             provenance=current_provenance(
                 self.root, machine.packages, baselines=settings.baselines, sources=sources
             ),
-            thresholds={one.id: _thresholds(settings, said.get(one.id)) for one in selection.cases},
+            thresholds={
+                one.id: _thresholds(settings, asked.said.get(one.id)) for one in selection.cases
+            },
             baselines={} if other else _stored(self.store, selection, machine),
+            costing=self._costing(selection.cases, other),
             other=other,
-            orderings=orderings,
+            orderings=asked.orderings,
         )
 
-    def _other(self, selection: Selection) -> OtherBuild | None:
+    def _costing(self, cases: Sequence[Case], other: OtherBuild | None) -> Costing:
+        limits = CostLimits(self.settings.headroom_loss)
+        if other is not None:  # stored figures are not looked at
+            return Costing(limits, other=other)
+        operators = {one.operator.name for one in cases}
+        return Costing(limits, self._stored_costs(operators), self._measured_fits(operators))
+
+    def _stored_costs(self, operators: Collection[str]) -> dict[str, dict[str, StaticCost]]:
+        """Return what is stored for the archs of the devices of interest, by case id and arch."""
+        found: dict[str, dict[str, StaticCost]] = {}
+        archs = {one.arch for one in self.settings.devices}
+        for one in _entries(self.static_store, archs, operators):
+            found.setdefault(one.case_id, {})[one.arch] = one
+        return found
+
+    def _measured_fits(self, operators: Collection[str]) -> dict[str, dict[str, DeviceFit]]:
+        """Return the plans stored with measurements of devices of interest, by case and device."""
+        found: dict[str, dict[str, DeviceFit]] = {}
+        keys = {one.identity.key for one in self.settings.devices}
+        for one in _entries(self.store, keys, operators):
+            if one.resources is not None:
+                fit = one.resources.fit
+                found.setdefault(one.case_id, {})[fit.device] = fit
+        return found
+
+    def _other(self, asked: Asked) -> OtherBuild | None:
         if self.settings.against is None:
             return None
-        asked = [one for one in selection.cases if one.id in selection.with_latency]
-        return other_build(self.settings.against, asked, run_folder(self.root) / "against")
+        ids = asked.with_latency | asked.with_static
+        cases = [one for one in asked.selection.cases if one.id in ids]
+        return other_build(self.settings.against, cases, run_folder(self.root) / "against")
 
     def _other_cache_ns(self, selection: Selection, machine: Machine) -> dict[str, int]:
         """Return what is stored for the other kind of cache: which of two is faster may depend."""
@@ -129,6 +157,8 @@ class Inquiry:
         campaign = surveyor.check(selection)
         campaign = surveyor.time(campaign, timed, selection.others)
         findings = judging.judge(campaign)
+        if campaign.machine.device is None:
+            return campaign, findings
         cases, sessions = judging.unsettled(findings)
         if self.settings.save:  # what is accepted was seen twice
             cases, sessions = timed, max(sessions, self.settings.protocol.sessions)
@@ -137,6 +167,14 @@ class Inquiry:
         surveyor.say(f"second round: {len(cases)} cases")
         campaign = surveyor.time(campaign, cases, selection.others, sessions=sessions)
         return campaign, judging.judge(campaign)
+
+
+def _entries(
+    store: CaseStore[Entry], targets: Collection[str], operators: Collection[str]
+) -> Iterator[Entry]:
+    """Yield what is stored of some operators for some targets."""
+    for target, operator in product(sorted(targets), sorted(operators)):
+        yield from store.read(target, operator).values()
 
 
 def _stored(store: BaselineStore, selection: Selection, machine: Machine) -> dict[str, Measurement]:

@@ -9,7 +9,9 @@ from pytest_rmsperf.against import OtherBuild
 from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Selection
 from pytest_rmsperf.cases import Case
+from pytest_rmsperf.costing import Checks, Costing
 from pytest_rmsperf.environment import Provenance
+from pytest_rmsperf.judge.cost import CostVerdict
 from pytest_rmsperf.judge.ordering import Ordered, Ordering, judge_ordering, session_ratio
 from pytest_rmsperf.judge.thresholds import Thresholds
 from pytest_rmsperf.judge.verdict import Verdict, judge, judge_paired
@@ -19,10 +21,15 @@ from pytest_rmsperf.protocol import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The verdicts by case id, and the orderings by theirs."""
+    """The verdicts by case id, on latencies and on static costs, and the orderings by theirs.
+
+    `checks` are what the costs were judged by: every case against the devices of interest.
+    """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     ordered: dict[str, Ordered] = field(default_factory=dict)
+    costs: dict[str, CostVerdict] = field(default_factory=dict)
+    checks: dict[str, Checks] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +41,19 @@ class Judging:
     provenance: Provenance
     thresholds: Mapping[str, Thresholds]
     baselines: Mapping[str, Measurement]
+    costing: Costing = field(default_factory=Costing)
     other: OtherBuild | None = None
     orderings: Sequence[Ordering] = ()
 
     def judge(self, campaign: Campaign) -> Findings:
-        """Judge every case whose latency is asked for and every ordering; no device, no verdict."""
+        """Judge the cost of every case, each latency that is asked for and each ordering.
+
+        Without a device nothing was timed, so that only costs have a verdict.
+        """
+        checks = self.costing.checks(campaign, self.selection.cases)
+        costs = self.costing.judge(campaign, checks)
         if campaign.machine.device is None:
-            return Findings()
+            return Findings(costs=costs, checks=checks)
         sound = [
             one
             for one in self.selection.cases
@@ -50,6 +63,8 @@ class Judging:
         return Findings(
             {one.id: self._verdict(one, campaign, assembler) for one in sound},
             {one.id: found for one in self.orderings if (found := _ordered(one, campaign))},
+            costs,
+            checks,
         )
 
     def assembler(self, campaign: Campaign) -> Assembler:

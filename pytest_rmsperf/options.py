@@ -67,6 +67,12 @@ def _yes(text: str) -> bool:
     return words[text.lower()]
 
 
+def _devices(text: str) -> object:
+    from pytest_rmsperf.device.profiles import profiles_named
+
+    return profiles_named(text)
+
+
 class Option(NamedTuple):
     """One setting: `--rmsperf-<word>` on the command line, `rmsperf_<word>` in the ini file."""
 
@@ -100,6 +106,22 @@ OPTIONS = (
     Option("require-gpu", "false", _yes, None, "what was not run for want of a GPU fails"),
     Option("expect-gpu", None, str, "NAME", "stop unless the device has this CUDA name"),
     Option("arch", "sm_90", str, "ARCH", "what to compile for where there is no device"),
+    Option(
+        "devices",
+        None,
+        _devices,
+        "NAME,...",
+        "devices of interest, which every case is held against though none is there; left out, it "
+        "is the one that --rmsperf-arch stands for",
+    ),
+    Option(
+        "headroom-loss",
+        "10",
+        _share,
+        "PERCENT",
+        "how much of the blocks that a device holds a plan may lose of its headroom",
+    ),
+    Option("details", "false", _yes, None, "show what each device of interest holds of each case"),
     Option("sessions", "3", _count, "N", "fresh worker processes that measure all cases"),
     Option("samples", "15", _count, "N", "most blocks of samples of each case in a session"),
     Option("precision", "0.05", _share, "PERCENT", "a session ends early when medians are so sure"),
@@ -126,7 +148,13 @@ OPTIONS = (
     Option("floor", None, _positive, "MICROSECONDS", "smallest such change, whatever its share"),
     Option("completion-threshold", None, _positive, "PERCENT", "the same for host completion"),
     Option("power-limit", None, _positive, "WATTS", "limit that this device is meant to have"),
-    Option("accept-slower", "false", _yes, None, "with --rmsperf-save: accept what got slower"),
+    Option(
+        "accept-slower",
+        "false",
+        _yes,
+        None,
+        "with --rmsperf-save: accept what got slower or costlier",
+    ),
     Option(
         "accept-dirty", "false", _yes, None, "with --rmsperf-save: in spite of uncommitted work"
     ),
@@ -141,6 +169,7 @@ ACTIONS = (
     "rmsperf_selftest",
     "rmsperf_rename",
     "rmsperf_against",
+    "rmsperf_static",
 )
 
 
@@ -158,6 +187,12 @@ def add_options(parser: pytest.Parser) -> None:
         dest="rmsperf_save",
         action="store_true",
         help="run the gate and accept what was measured as the new baselines",
+    )
+    group.addoption(
+        "--rmsperf-static",
+        dest="rmsperf_static",
+        action="store_true",
+        help="run of the gate only what needs no device: compile, and hold costs against baselines",
     )
     group.addoption(
         "--rmsperf-calibrate",

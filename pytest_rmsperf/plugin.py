@@ -15,13 +15,15 @@ import pytest
 
 from pytest_rmsperf import fixtures, hookspecs, options
 from pytest_rmsperf.collected import (
-    asks_latency,
+    LEFT_OUT,
+    LeftOut,
+    deselect,
     hold_to_findings,
     is_marked,
+    is_static,
     note_outcome,
-    partition,
-    passed_cases,
     question_of,
+    ran,
 )
 from pytest_rmsperf.errors import GateFailure, NotRun, RmsperfError
 from pytest_rmsperf.fixtures import GATE, as_case, as_ordering, case_of
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from pytest_rmsperf.settings import Settings
 
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
-DESELECTED: pytest.StashKey[int] = pytest.StashKey()  # latency tests that were left out
 ERRAND: pytest.StashKey[Errand] = pytest.StashKey()
 
 MARKER = (
@@ -74,9 +75,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_rmsperf_instrument(config: pytest.Config, settings: Settings) -> Instrument:
-    from pytest_rmsperf.gate import default_instrument
+    from pytest_rmsperf.equipment import default_instrument
 
-    return default_instrument(settings, config.stash[PROGRESS])
+    is_needed = not config.option.collectonly and not config.getoption("rmsperf_rename")
+    return default_instrument(settings, config.stash[PROGRESS], at_once=is_needed)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -104,13 +106,15 @@ def pytest_collection(session: pytest.Session) -> bool | None:
     return True
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     gate_is_on = GATE in config.stash
-    kept, others = partition(items, lambda one: is_marked(one) == gate_is_on)
-    if others:
-        items[:] = kept
-        config.hook.pytest_deselected(items=others)
+    deselect(config, items, lambda one: is_marked(one) != gate_is_on)
+    yield
+    if gate_is_on and config.stash[GATE].settings.static:  # of what -k and -m left
+        config.stash[LEFT_OUT].beyond_static = deselect(config, items, lambda o: not is_static(o))
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -120,9 +124,9 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     for item in items:
-        gate = item.config.stash.get(GATE, None)
-        if gate is not None and is_marked(item) and asks_latency(item):
-            item.config.stash[DESELECTED] = item.config.stash.get(DESELECTED, 0) + 1
+        left_out = item.config.stash.get(LEFT_OUT, None)
+        if left_out is not None and is_marked(item):
+            left_out.note(item)
 
 
 # ---- the run --------------------------------------------------------------------------------
@@ -195,17 +199,19 @@ def gate_and_errand(config: pytest.Config) -> tuple[Gate | None, Errand | None]:
 
 def open_gate(config: pytest.Config) -> None:
     """Resolve the settings and put the gate into the stash; a bad setting is a usage error."""
-    from pytest_rmsperf.errands import errand_of, instrument_settings
-    from pytest_rmsperf.gate import Gate
+    from pytest_rmsperf.equipment import instrument_settings
     from pytest_rmsperf.settings import refuse_contradictions, resolve
 
-    config.stash[PROGRESS] = progress_of(config)
+    config.stash[PROGRESS], config.stash[LEFT_OUT] = progress_of(config), LeftOut()
     with usage_errors():
         refuse_contradictions(config)
         settings = resolve(config)
         instrument = config.hook.pytest_rmsperf_instrument(
             config=config, settings=instrument_settings(config, settings)
         )
+        from pytest_rmsperf.errands import errand_of  # while the instrument's worker starts
+        from pytest_rmsperf.gate import Gate
+
         selector = " ".join((config.option.keyword or "", *config.args))
         config.stash[GATE] = Gate(settings, instrument, config.rootpath, selector=selector)
         errand = errand_of(config, settings, instrument)
@@ -258,15 +264,12 @@ def run_errand(errand: Errand, session: pytest.Session) -> None:
 
 def settle(gate: Gate, session: pytest.Session, exitstatus: int) -> None:
     """Let the gate store what was accepted, and turn a run red that it has a complaint about."""
-    complete = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    code = pytest.ExitCode
+    complete = exitstatus in (code.OK, code.TESTS_FAILED, code.NO_TESTS_COLLECTED)
     if not complete:
         gate.abandon()
     elif not session.config.option.collectonly:
-        gate.settle(
-            passed_cases(session),
-            not_passed=session.testsfailed,
-            deselected=session.config.stash.get(DESELECTED, 0),
-        )
+        gate.settle(ran(session))
     if exitstatus == pytest.ExitCode.OK and gate.complaint() is not None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_rmsperf.campaign import Selection
@@ -13,6 +13,7 @@ from pytest_rmsperf.judge.ordering import Ordering
 
 NUMERICS_FIXTURE = "rmsperf_numerics"
 LATENCY_FIXTURE = "rmsperf_latency"
+STATIC_FIXTURE = "rmsperf_static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,49 @@ class Question:
         return self.case is not None and LATENCY_FIXTURE in self.fixtures
 
     @property
+    def asks_static(self) -> bool:
+        return self.case is not None and STATIC_FIXTURE in self.fixtures
+
+    @property
     def cases(self) -> tuple[Case, ...]:
         """The cases this test needs."""
         ordered = () if self.ordering is None else (self.ordering.fast, self.ordering.slow)
         return ordered if self.case is None else (self.case, *ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything that the tests of a run ask, added up.
+
+    `with_static` are the ids of the cases whose static cost is judged for a test; `said` is what
+    markers say of cases whose latency is asked for.
+    """
+
+    selection: Selection
+    with_static: frozenset[str] = frozenset()
+    orderings: tuple[Ordering, ...] = ()
+    said: Mapping[str, Overrides] = field(default_factory=dict)
+
+    @property
+    def with_latency(self) -> frozenset[str]:
+        return self.selection.with_latency
+
+
+NOTHING = Asked(Selection((), frozenset(), frozenset()))
+
+
+def asked_by(questions: Sequence[Question]) -> Asked:
+    """Return what these tests ask.
+
+    Raises SettingError when two operators give two different cases one id, and when two tests of
+    one case say different things of it.
+    """
+    return Asked(
+        selection=select(questions),
+        with_static=_ids(one.case for one in questions if one.asks_static),
+        orderings=orderings_of(questions),
+        said=overrides_of(questions),
+    )
 
 
 def select(questions: Sequence[Question]) -> Selection:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from pytest_rmsperf.device.profiles import DeviceProfile, profile_for_arch
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
@@ -25,6 +26,7 @@ CALIBRATION_SESSIONS = 12
 class Settings:
     """The settings in force, resolved once."""
 
+    static: bool  # the run is for static costs alone
     save: bool
     calibrate: bool
     baselines: Path
@@ -34,6 +36,9 @@ class Settings:
     require_gpu: bool
     expect_gpu: str | None
     arch: str
+    devices: tuple[DeviceProfile, ...]  # those of interest
+    headroom_loss: float  # as a share of the blocks that a device holds
+    details: bool
     protocol: Protocol
     deadline_s: float
     against: str | None
@@ -54,19 +59,32 @@ class Settings:
                 f"--rmsperf-against={self.against} contradicts {option}: what is compared with "
                 "another commit enters no baseline; leave one of them out"
             )
-        if self.device is not DeviceChoice.EMULATED:
-            return
-        for option, given, why in (
+        if self.static:
+            self._refuse_beside_static()
+        elif self.device is DeviceChoice.EMULATED:
+            self._refuse_beside_emulated()
+
+    def _refuse_beside_static(self) -> None:
+        no_device = "a static run looks for no device"
+        own_costs = "a static run compares with stored costs; --rmsperf-against compares them too"
+        device = self.device.value if self.device is not DeviceChoice.AUTO else None
+        _refuse_beside(
+            "--rmsperf-static",
+            (f"--rmsperf-device={device}", device, no_device),
+            ("--rmsperf-require-gpu", self.require_gpu, no_device),
+            ("--rmsperf-expect-gpu", self.expect_gpu, no_device),
+            ("--rmsperf-calibrate", self.calibrate, "nothing is timed in a static run"),
+            (f"--rmsperf-against={self.against}", self.against is not None, own_costs),
+        )
+
+    def _refuse_beside_emulated(self) -> None:
+        _refuse_beside(
+            "--rmsperf-device=emulated",
             ("--rmsperf-save", self.save, "emulated results never enter a baseline"),
             ("--rmsperf-calibrate", self.calibrate, "nothing is timed on an emulated device"),
             ("--rmsperf-require-gpu", self.require_gpu, "an emulated device is no GPU"),
             ("--rmsperf-expect-gpu", self.expect_gpu, "an emulated device is no GPU"),
-        ):
-            if given:
-                raise SettingError(
-                    f"--rmsperf-device=emulated contradicts {option}: {why}; leave one of them "
-                    "out, on the command line or in the ini file"
-                )
+        )
 
     @property
     def gpu_asked_by(self) -> str:
@@ -82,6 +100,8 @@ class Settings:
     @property
     def usable_device(self) -> DeviceChoice:
         """What the work may be done on: where a GPU is asked for, nothing stands in for it."""
+        if self.static:
+            return DeviceChoice.NONE
         needs_gpu = self.require_gpu or self.stores or self.expect_gpu is not None
         return DeviceChoice.CUDA if needs_gpu else self.device
 
@@ -95,6 +115,11 @@ class Settings:
         protocol, limits = self.protocol, self.thresholds
         compared = f"against {self.against}" if self.against else f"baselines {self.baselines}"
         changed = self.policy.describe()
+        if self.static:
+            return (
+                f"{compared}, headroom may lose {100 * self.headroom_loss:g} % of what a device "
+                f"holds{f', policy {changed}' if changed else ''}"
+            )
         return (
             f"{compared}, {protocol.sessions} sessions x {protocol.blocks} samples, "
             f"{protocol.cache.value} cache, "
@@ -116,7 +141,9 @@ def resolve(config: pytest.Config) -> Settings:
         raise SettingError(f"--rmsperf-baselines={baselines} is a file; name a folder")
     calibrate = bool(config.getoption("rmsperf_calibrate"))
     watts = cast("float | None", found["power_limit"])
+    arch = str(found["arch"])
     return Settings(
+        static=bool(config.getoption("rmsperf_static")),
         save=bool(config.getoption("rmsperf_save")),
         calibrate=calibrate,
         baselines=folder,
@@ -125,7 +152,11 @@ def resolve(config: pytest.Config) -> Settings:
         emulated_schedules=cast("int", found["emulated_schedules"]),
         require_gpu=bool(found["require_gpu"]) or device is DeviceChoice.CUDA,
         expect_gpu=cast("str | None", found["expect_gpu"]),
-        arch=str(found["arch"]),
+        arch=arch,
+        devices=cast("tuple[DeviceProfile, ...] | None", found["devices"])
+        or (profile_for_arch(arch),),
+        headroom_loss=cast("float", found["headroom_loss"]) / 100,
+        details=bool(found["details"]),
         protocol=_protocol(found, calibrate=calibrate),
         deadline_s=cast("float", found["deadline"]),
         against=cast("str | None", found["against"]),
@@ -143,11 +174,12 @@ def resolve(config: pytest.Config) -> Settings:
 def refuse_contradictions(config: pytest.Config) -> None:
     """Raise SettingError for options of which one would be left undone in silence.
 
-    What contradicts --rmsperf-against is refused by the settings themselves.
+    What contradicts --rmsperf-against or --rmsperf-static is refused by the settings themselves.
     """
     errands = [one for one in ("rename", "selftest") if config.getoption(f"rmsperf_{one}")]
-    others = [one for one in ("save", "calibrate", "against") if config.getoption(f"rmsperf_{one}")]
-    purposes = [*errands, *(one for one in others if errands or one != "against")]
+    actions = ("save", "calibrate", "against", "static")
+    others = [one for one in actions if config.getoption(f"rmsperf_{one}")]
+    purposes = [*errands, *(one for one in others if errands or one in ("save", "calibrate"))]
     if len(purposes) > 1:
         raise SettingError(
             f"--rmsperf-{purposes[0]} contradicts --rmsperf-{purposes[1]}: a run is for one of "
@@ -163,6 +195,16 @@ def refuse_contradictions(config: pytest.Config) -> None:
             raise SettingError(
                 f"--rmsperf-{one.replace('_', '-')} says what may be saved, and this run saves "
                 "nothing; add --rmsperf-save, or leave it out"
+            )
+
+
+def _refuse_beside(option: str, *others: tuple[str, object, str]) -> None:
+    """Raise SettingError for the first of the others that is given, with why not both can be."""
+    for other, given, why in others:
+        if given:
+            raise SettingError(
+                f"{option} contradicts {other}: {why}; leave one of them out, on the command line "
+                "or in the ini file"
             )
 
 

@@ -11,8 +11,8 @@ from pytest_rmsperf.errors import NotRun
 from pytest_rmsperf.fixtures import GATE
 from pytest_rmsperf.options import OPTIONS
 
-# Without these a command of a message would speak of other files, or of another protocol.
-REPEATED = ("baselines", "cache", "cooldown", "samples", "power-limit")
+# Without these a command of a message would speak of other files, devices or another protocol.
+REPEATED = ("baselines", "devices", "arch", "cache", "cooldown", "samples", "power-limit")
 COMMAND = re.compile(r"\bpytest (?=--rmsperf)")
 CHECK = re.compile(r"\bpytest --rmsperf(?= )")
 
@@ -22,7 +22,8 @@ def told(config: pytest.Config, found: Exception) -> str:
     if not isinstance(found, NotRun):
         return as_typed(config, str(found))
     gate = config.stash.get(GATE, None)
-    if gate is None or not gate.settings.require_gpu:
+    # On a GPU nothing is missing: a variant may be meant for no device of interest.
+    if gate is None or not gate.settings.require_gpu or gate.machine().device is not None:
         pytest.skip(f"not run: {found}")
     asked_by = gate.settings.gpu_asked_by
     return f"not run: {found}, and {asked_by} asks for one; run it on a machine with a GPU"
@@ -35,4 +36,6 @@ def as_typed(config: pytest.Config, text: str) -> str:
     if given["against"]:
         against = f"--rmsperf-against={quote(given['against'])}"
         text = CHECK.sub(lambda _: f"pytest {against}", text)
+    if config.getoption("rmsperf_static"):
+        text = CHECK.sub("pytest --rmsperf-static", text)
     return COMMAND.sub(lambda _: " ".join(("pytest", *flags, "")), text)

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytest_rmsperf.checks import EmulatedMachine, Machine
+from pytest_rmsperf.device.profiles import DeviceProfile
+
+STATIC = "none is looked for: every case is compiled, and nothing is launched or timed"
 
 
-def header(machine: Machine, *, arch: str, settings: str) -> list[str]:
-    """Return the lines of the report header; `settings` is what they are, in words."""
+def header(
+    machine: Machine,
+    *,
+    arch: str,
+    settings: str,
+    devices: Sequence[DeviceProfile],
+    is_static: bool = False,
+) -> list[str]:
+    """Return the lines of the report header; `settings` is what they are, in words.
+
+    `devices` are those of interest; `is_static` says that the run is for them alone.
+    """
     compiler = ", ".join(f"{name} {value}" for name, value in machine.compiler)
+    words = ", ".join(one.word or one.identity.name for one in devices)
     lines = [
-        f"rmsperf device: {device(machine, arch)}",
+        f"rmsperf device: {STATIC if is_static else device(machine, arch)}",
         f"rmsperf compiler: {compiler}",
+        f"rmsperf static: {named_devices(devices)}: {words}",
         f"rmsperf: {settings}",
     ]
     lines += [f"rmsperf WARNING: {text}" for text in machine.warnings]
@@ -19,6 +36,12 @@ def header(machine: Machine, *, arch: str, settings: str) -> list[str]:
         others = ", ".join(str(one) for one in state.other_processes or ())
         lines.append(f"rmsperf WARNING: others are on the device: {others}")
     return lines
+
+
+def named_devices(devices: Sequence[DeviceProfile]) -> str:
+    """Return how many devices these are and of which archs: "2 devices, sm_89 sm_90"."""
+    archs = sorted({one.arch for one in devices}, key=lambda arch: int(arch.removeprefix("sm_")))
+    return f"{len(devices)} device{'' if len(devices) == 1 else 's'}, {' '.join(archs)}"
 
 
 def device(machine: Machine, arch: str) -> str:

@@ -1,4 +1,4 @@
-"""What the report knows of one case, and the three answers a test can ask of it."""
+"""What the report knows of one case, and the four answers a test can ask of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Generic, TypeVar
 from pytest_rmsperf.accuracy import Numerics
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.errors import GateFailure, NotRun
+from pytest_rmsperf.judge.cost import CostVerdict
 from pytest_rmsperf.judge.verdict import Verdict
-from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.residency import Residency
 
 T = TypeVar("T")
 
@@ -46,6 +47,8 @@ class CaseReport:
     not_timed: str | None  # why no latency was taken, such as: no CUDA device
     not_launched: str | None  # why nothing was launched either; None where it was emulated
     other: CheckedCase | None = None  # the same case of the commit it is compared with
+    cost: CostVerdict | None = None
+    cost_message: str | None = None  # the whole message when that verdict fails the build
 
     @property
     def case_id(self) -> str:
@@ -56,6 +59,17 @@ class CaseReport:
         if self.failure is not None and self.failure.stage in _BEFORE_LAUNCH:
             return Finding(None, failure=self.failure.message)
         return Finding(self.checked.residency, not_run=self.not_launched)
+
+    def static(self) -> Finding[CostVerdict]:
+        """Whether the case costs what was accepted, on all devices of interest.
+
+        A launch that fails later is not this one's failure.
+        """
+        if self.cost is not None:
+            return Finding(self.cost, failure=self.cost_message)
+        if self.failure is not None:
+            return Finding(None, failure=self.failure.message)
+        return Finding(None, not_run="none of the devices of interest is one that it is meant for")
 
     def numerics(self) -> Finding[Numerics]:
         """Whether every output is right; any earlier failure is this one's too."""

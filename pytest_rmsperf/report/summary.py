@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from pytest_rmsperf.accounting import Account
 from pytest_rmsperf.assembly import resources_of
+from pytest_rmsperf.cost_accounting import CostAccount
 from pytest_rmsperf.inquiry import Results
+from pytest_rmsperf.judge.cost_differences import resource_differences
 from pytest_rmsperf.judge.health import conditions_of
 from pytest_rmsperf.judge.policy import Outcome, Status
 from pytest_rmsperf.judge.verdict import Verdict
+from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.report.conditions import clocks_line
 from pytest_rmsperf.report.messages import (
@@ -18,9 +21,9 @@ from pytest_rmsperf.report.messages import (
     odd_sessions,
     percent,
     remedy,
-    resource_differences,
 )
 from pytest_rmsperf.report.records import CaseReport
+from pytest_rmsperf.report.static_summary import StaticSummary
 from pytest_rmsperf.report.terminal import Column, numerics_line, row, table, unclaimed
 from pytest_rmsperf.settings import Settings
 
@@ -34,20 +37,33 @@ class Summary:
     reports: tuple[CaseReport, ...]
     results: Results | None
     account: Account
+    cost_account: CostAccount
     settings: Settings
     stored: tuple[str, ...]
     refused: str | None
     complaint: str | None
 
     def lines(self) -> list[str]:
-        """Return the lines in order; the account ends them, but for a complaint."""
-        numerics = numerics_line(self.reports)
-        rows = [row(one) for one in self.reports]
-        lines = table(rows, self._other_cache()) if rows else []
-        lines += [numerics] if numerics else []
-        lines += [*self._machine(), *self._cases(), *self._orderings(), *self._other_build()]
-        lines += [*self.stored, *([self.refused] if self.refused else []), self.account.line]
+        """Return the lines in order; an account ends them, but for a complaint."""
+        findings = self.results.findings if self.results is not None else Findings()
+        static = StaticSummary(findings, self.cost_account, self.settings)
+        cost, is_alone = self.cost_account.line, self.settings.static
+        lines = [*([] if is_alone else self._table()), *static.table()]
+        lines += [] if is_alone else [*self._measured()]
+        lines += [*static.lines(), *self.stored, *([self.refused] if self.refused else [])]
+        lines += [*static.left_out(), *([cost] if cost is not None else [])]
+        lines += [] if is_alone else [self.account.line]
         return [*lines, self.complaint] if self.complaint not in (None, self.refused) else lines
+
+    def _table(self) -> list[str]:
+        rows = [row(one) for one in self.reports]
+        return table(rows, self._other_cache()) if rows else []
+
+    def _measured(self) -> Iterator[str]:
+        """Tell of what was launched and timed."""
+        numerics = numerics_line(self.reports)
+        yield from [numerics] if numerics else []
+        yield from (*self._machine(), *self._cases(), *self._orderings(), *self._other_build())
 
     def _other_cache(self) -> Column | None:
         """Put beside the figures of a warm cache the stored ones of a cold one, or the reverse."""
@@ -112,8 +128,10 @@ class Summary:
             return
         for one in self.reports:
             before, after = resources_of(one.other), resources_of(one.checked)
-            if before is not None and after is not None and before != after:
-                changed = ", ".join(resource_differences(before, after))
+            if before is None or after is None or _is_told(one):
+                continue
+            changed = ", ".join(resource_differences(before, after))
+            if changed:
                 yield f"resources: {one.case_id}: {changed}"
         if other.gone:
             cases = _count(len(other.gone), "case")
@@ -125,6 +143,12 @@ def _capped(lines: Sequence[str], what: str) -> Iterator[str]:
     yield from lines[:MOST_LISTED]
     if lines[MOST_LISTED:]:
         yield f"and {len(lines) - MOST_LISTED} more {what}"
+
+
+def _is_told(report: CaseReport) -> bool:
+    """Say whether the verdict on the cost of a case tells how its two builds differ."""
+    cost = report.cost
+    return cost is not None and cost.is_compared and cost.status is not Status.UNCHANGED
 
 
 def _is_host_bound(verdict: Verdict) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,16 @@ TEMPLATE = Path(__file__).parent / "project"
 DEVICE = "NVIDIA H200"
 EMULATED = "emulated"
 NO_ENTRIES: Mapping[str, int | list[int]] = {}
+COST_SUITE = """
+import pytest
+from test_scale_rows import each_case
+
+@pytest.mark.rmsperf
+@each_case
+def test_cost(case, rmsperf_static):
+    rmsperf_static.require()
+"""
+NO_COUNTS: Mapping[str, int] = {}
 NO_FAILURES: Mapping[str, tuple[str, str]] = {}
 NO_WORDS: Mapping[str, str] = {}
 
@@ -72,6 +82,32 @@ class Project:
         )
         (self.path / "script.json").write_text(text, encoding="utf-8")
 
+    def costs(
+        self,
+        *,
+        blocks_per_sm: Mapping[str, int] = NO_COUNTS,
+        registers: Mapping[str, int] = NO_COUNTS,
+        violated: Mapping[str, str] = NO_WORDS,
+        not_meant: Sequence[str] = (),
+        nvrtc: str = "13.0.88",
+    ) -> None:
+        """Say what every case costs: 4 blocks per SM and 40 registers, and all fit, but for these.
+
+        A key may name a device of interest too, as in "vector-graph/16x1024 on l4", or for
+        registers an arch, as in "vector-graph/16x1024 for sm_89". Cases that are `not_meant` for
+        any are held against none.
+        """
+        text = json.dumps(
+            {
+                "blocks_per_sm": dict(blocks_per_sm),
+                "registers": dict(registers),
+                "violated": dict(violated),
+                "not_meant": dict.fromkeys(not_meant, "yes"),
+                "nvrtc": nvrtc,
+            }
+        )
+        (self.path / "costs.json").write_text(text, encoding="utf-8")
+
     def run(self, *arguments: str) -> pytest.RunResult:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*arguments, no_reraise_ctrlc=True)
@@ -95,6 +131,11 @@ class Project:
         result = self.run("--rmsperf-save", "-k", "latency", *arguments)
         assert result.ret == pytest.ExitCode.OK, result.outlines
         return self.baseline.read_bytes()
+
+    def save_costs(self, *arguments: str) -> None:
+        """Store static baselines of what the cases cost now."""
+        result = self.run("--rmsperf-static", "--rmsperf-save", *arguments)
+        assert result.ret == pytest.ExitCode.OK, result.outlines
 
     def check(self, *arguments: str) -> pytest.RunResult:
         """Run only the latency tests of the gate."""
@@ -137,3 +178,17 @@ def project(
     project = Project(pytester, first_saves)
     project.script()
     return project
+
+
+@pytest.fixture
+def static_project(project: Project) -> Project:
+    """The project with a test of the static cost of each of its four cases."""
+    project.write("test_cost.py", COST_SUITE)
+    return project
+
+
+@pytest.fixture
+def static_saved(static_project: Project) -> Project:
+    """The project with a test of each static cost, and with a baseline of each."""
+    static_project.save_costs()
+    return static_project

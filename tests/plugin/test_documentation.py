@@ -46,6 +46,8 @@ def documented(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> py
         path = pytester.path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    saved = pytester.runpytest_subprocess("--rmsperf-static", "--rmsperf-save")
+    saved.stdout.fnmatch_lines(["saved 2 static baselines in *"])
     return pytester
 
 
@@ -56,7 +58,7 @@ def test_documented_operator_compiles_and_fits_without_any_device(
 
     result = documented.runpytest_subprocess("--rmsperf")
 
-    result.assert_outcomes(passed=3, skipped=4)
+    result.assert_outcomes(passed=5, skipped=4)
     result.stdout.fnmatch_lines(["scale_rows/one_block_per_row-graph/1024x4096 *not run*8 *-"])
 
 
@@ -70,7 +72,7 @@ def test_documented_ordering_and_waiver_are_what_tests_of_that_operator_can_say(
 
     result = documented.runpytest_subprocess("--rmsperf", "-v")
 
-    result.assert_outcomes(passed=3, skipped=5)
+    result.assert_outcomes(passed=5, skipped=5)
     result.stdout.fnmatch_lines(
         [
             "*::test_graph_replay_beats_direct[[]*(host completion)[]] SKIPPED*",

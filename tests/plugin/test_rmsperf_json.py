@@ -85,7 +85,7 @@ def test_path_is_relative_to_the_folder_of_the_call(
 def test_run_is_kept_without_the_option_in_a_folder_that_git_ignores(project: Project) -> None:
     project.run("--rmsperf")
 
-    assert run_file(project)["schema_version"] == 2
+    assert run_file(project)["schema_version"] == 3
     assert (project.path / ".rmsperf" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 

@@ -108,7 +108,7 @@ def test_message_gives_verdict_evidence_and_remedy(project: Project) -> None:
             "slower by 10.0 % (device time): device time 8.00 -> 8.80 us, *(limit +0.8 %)",
             "  baseline   8.00 us [[]8.00 .. 8.00[]] device, 6 sessions, *, driver 580.159, *",
             "  current    8.80 us [[]8.80 .. 8.80[]] device, 6 sessions, *, the last 3 to *",
-            "  because    the kernel's resources are the same",
+            "  because    the counts of its kernels, the plan, the driver and the protocol are *",
             'accept it with: pytest --rmsperf-save -k "scale_rows/vector-graph/16x1024"',
         ],
         consecutive=True,

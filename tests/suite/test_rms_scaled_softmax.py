@@ -8,12 +8,13 @@ import pytest
 
 from pytest_rmsperf import Case, OrderedFigure, Ordering, Submission
 from pytest_rmsperf.accuracy import Numerics
+from pytest_rmsperf.judge.cost import CostVerdict
 from pytest_rmsperf.judge.ordering import Ordered
 from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.kernels.rms_scaled_softmax import COLUMNS, OPERATOR
 from pytest_rmsperf.problem import Problem
 from pytest_rmsperf.report.records import Finding
-from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.residency import Residency
 
 pytestmark = pytest.mark.rmsperf
 
@@ -44,6 +45,13 @@ def test_launches_that_wait_on_blocks_are_resident(
     case: Case, rmsperf_residency: Finding[Residency]
 ) -> None:
     rmsperf_residency.require()
+
+
+@each_case
+def test_compiled_cost_holds_against_the_baseline(
+    case: Case, rmsperf_static: Finding[CostVerdict]
+) -> None:
+    rmsperf_static.require()
 
 
 @each_case

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fake_instrument import FakeInstrument
-from pytest_rmsperf.acceptance import store_results
+from pytest_rmsperf.acceptance import Accepted, store_results
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.inquiry import Inquiry, Results
 from pytest_rmsperf.judge.ordering import Ordering
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.questions import Overrides, Question, select
+from pytest_rmsperf.questions import Overrides, Question, asked_by
 from pytest_rmsperf.report.run_file import RunFile
 from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.storing.baselines import BaselineStore
@@ -39,17 +39,18 @@ class Bench:
         *cases: Case,
         orderings: Sequence[Ordering] = (),
         said: Overrides | None = None,
+        fixtures: frozenset[str] = LATENCY,
         **changes: object,
     ) -> Results:
-        """Answer for the latency of these cases."""
+        """Answer for these cases what tests with these fixtures ask."""
         settings: Settings = replace(self.settings, **changes)  # type: ignore[arg-type]
         run_file = RunFile(settings)
         run_file.open_folder(self.root)
-        questions = [Question(one, LATENCY) for one in cases]
+        overrides = Overrides() if said is None else said
+        questions = [Question(one, fixtures, overrides=overrides) for one in cases]
         questions += [Question(None, frozenset(), one) for one in orderings]
         inquiry = Inquiry(settings, instrument, self.store, self.root, run_file)
-        overrides = {one.id: said for one in cases} if said else {}
-        return inquiry.answer(select(questions), orderings, overrides, lambda _: None)
+        return inquiry.answer(asked_by(questions), lambda _: None)
 
     def keep(self, *cases: Case) -> list[str]:
         """Store baselines of the cases."""
@@ -59,9 +60,14 @@ class Bench:
         self, results: Results, *cases: Case, not_passed: int = 0, **changes: object
     ) -> list[str]:
         settings: Settings = replace(self.settings, **changes)  # type: ignore[arg-type]
-        return store_results(
-            results, cases, settings, self.store, frozenset(), not_passed=not_passed
+        asked = results.asked
+        accepted = Accepted(
+            latencies=tuple(one for one in cases if one.id in asked.with_latency),
+            costs=tuple(one for one in cases if one.id in asked.with_static),
+            named=frozenset(),
+            not_passed=not_passed,
         )
+        return store_results(results, accepted, settings, self.store)
 
     def run_file(self) -> dict[str, dict[str, object]]:
         text = (self.root / ".rmsperf" / "run.json").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fake_instrument import CUDA, H200, NO_DEVICE, FakeInstrument
+from pytest_rmsperf.accounting import Ran
 from pytest_rmsperf.cases import Case, load_operator
 from pytest_rmsperf.environment import DeviceRecord
 from pytest_rmsperf.gate import Gate
@@ -61,7 +62,8 @@ def ask_latency(gate: Gate, *cases: Case, **entries: object) -> None:
 
 
 def settle(gate: Gate, *passed: Case, not_passed: int = 0) -> None:
-    gate.settle([one.id for one in passed], not_passed=not_passed, deselected=0)
+    ids = frozenset(one.id for one in passed)
+    gate.settle(Ran(passed=ids, static_passed=ids, not_passed=not_passed))
 
 
 def save(build: Build, *cases: Case) -> None:

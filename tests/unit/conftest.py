@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.checks import CheckedCase
+from pytest_rmsperf.costs import Resources
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
+from pytest_rmsperf.device.profiles import profile_for_arch
 from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, Provenance
 from pytest_rmsperf.judge.policy import Policy
 from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.judge.verdict import Round, Verdict, judge
 from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
-from pytest_rmsperf.measurement import Measurement, ProbeFigures, Resources, Run, SessionFigures
+from pytest_rmsperf.measurement import Measurement, ProbeFigures, Run, SessionFigures
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.resources import (
-    Capacity,
-    CompiledKernel,
-    CompiledModule,
-    Residency,
-    check_residency,
-)
+from pytest_rmsperf.residency import Residency, check_residency
+from pytest_rmsperf.resources import Capacity, CompiledKernel, CompiledModule
 from pytest_rmsperf.samples import Quartiles
 from pytest_rmsperf.settings import Settings
 
@@ -126,13 +124,24 @@ class OneKernel:
     ) -> int:
         return self._blocks_per_sm
 
+    def active_clusters(self, launch: KernelLaunch) -> int | None:  # noqa: ARG002
+        return None
 
-def residency_of(blocks_per_sm: int, *launches: KernelLaunch) -> Residency:
-    """Hold launches of a kernel `row` against a device of 132 SMs; units are rows."""
+
+def checked_of(case_id: str, blocks_per_sm: int, *launches: KernelLaunch) -> CheckedCase:
+    """A case that launches a kernel `row` on a device of 132 SMs; units are rows."""
     kernel = CompiledKernel("row", 40, 128, 0, 0, 0)
     module = CompiledModule("row.cu", (), "key", b"", (kernel,), from_cache=False)
     plan = LaunchPlan(launches, (), (), "a test asks for it")
-    return check_residency(plan, module, OneKernel(blocks_per_sm), source="driver")
+    fits = check_residency(plan, module, OneKernel(blocks_per_sm), source="driver")
+    return CheckedCase(case_id, module, plan, fits)
+
+
+def residency_of(blocks_per_sm: int, *launches: KernelLaunch) -> Residency:
+    """Hold launches of a kernel `row` against a device of 132 SMs; units are rows."""
+    found = checked_of(CASE_ID, blocks_per_sm, *launches).residency
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -154,6 +163,12 @@ def residency() -> Callable[..., Residency]:
 
 
 @pytest.fixture
+def checked() -> Callable[..., CheckedCase]:
+    """Builds a case that came as far as its residency: `checked(case_id, 8, launch)`."""
+    return checked_of
+
+
+@pytest.fixture
 def capacity() -> Callable[..., Capacity]:
     """Builds a device by its resident blocks per SM: `capacity(8)`, `capacity(8, sms=14)`."""
     return OneKernel
@@ -169,6 +184,7 @@ def repository() -> Path:
 def default_settings(tmp_path: Path) -> Settings:
     """The settings of a run without options or ini keys, with its baselines in `tmp_path`."""
     return Settings(
+        static=False,
         save=False,
         calibrate=False,
         baselines=tmp_path / "baselines",
@@ -178,6 +194,9 @@ def default_settings(tmp_path: Path) -> Settings:
         require_gpu=False,
         expect_gpu=None,
         arch="sm_90",
+        devices=(profile_for_arch("sm_90"),),
+        headroom_loss=0.1,
+        details=False,
         protocol=Protocol(),
         deadline_s=30.0,
         against=None,

@@ -23,23 +23,33 @@ ORDER = f"""
     errors judge storing
     problem launch samples environment emulation judge.policy judge.scatter
     storing.baseline_json storing.baseline_files
-    accuracy resources protocol judge.thresholds storing.baseline_migration
-    cases
+    accuracy resources protocol judge.thresholds storing.baseline_migration storing.record_json
+    residency device device.parts device.clusters
+    device.profiles
+    costs device.occupancy device.table
+    judge.difference judge.clusters
+    judge.cost_differences
+    judge.cost_comparison
+    judge.cost
+    cases storing.cost_json
     kernels {BUNDLED}.common {BUNDLED}.inputs
     {BUNDLED}.reference {BUNDLED}.retained_tile
     {BUNDLED}.unfused {BUNDLED}.local_fusion {BUNDLED}.megakernel_row {BUNDLED}.megakernel_grid
     {BUNDLED} probes
-    measurement execution buffers judge.evidence
+    measurement execution buffers judge.evidence static_checks
     checks provenance commits messages numerics
-    storing.baseline_format judge.comparability judge.validity judge.ordering
-    storing.baselines judge.verdict judge.host schedule
+    storing.baseline_format storing.static_format storing.case_store
+    judge.comparability judge.validity judge.ordering
+    storing.baselines storing.static_store judge.verdict judge.host schedule
     judge.health
     against storing.renaming
-    report report.messages report.records report.progress report.header
+    report report.because report.tipping
+    report.messages report.records report.progress report.header
+    report.devices report.cost_messages
     report.terminal report.benchmark report.conditions
-    device device.profiles device.nvml_binding device.toolchain device.build_lock device._clock
-    device.compiler_cache device.cubin device.tenants
-    device.compiler device.occupancy device.nvml
+    device.nvml_binding device.toolchain device.build_lock device._clock device.instructions
+    device.compiler_cache device.cubin device.ptxas_log device.tenants
+    device.compiler device.disassembler device.nvml
     device.context
     device.memory
     device.scratch
@@ -54,23 +64,28 @@ ORDER = f"""
     emulated.addresses
     emulated.device
     checking
-    device.session
+    device.session chores
     worker supervisor
+    crew
     instrument
     campaign
     assembly
+    costing
     judging
     hookspecs options
-    settings storing.admission storing.calibration
+    settings storing.admission storing.calibration storing.stale
     storing.refusals
-    storing.saving
+    storing.saving storing.static_admission
+    storing.static_saving
     report.run_file accounting questions
-    inquiry
-    acceptance report.summary
+    inquiry cost_accounting
+    acceptance reporting report.static_summary
+    report.summary
+    ending
     selftest selftest.faults selftest.rows
     selftest.mistakes selftest.delays
     selftest.runner
-    errands
+    errands equipment
     gate
     fixtures
     collected undistributed telling

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rmsperf.equipment import instrument_settings
 from pytest_rmsperf.errands import Errand
+from pytest_rmsperf.settings import Settings
 
 
 @pytest.mark.parametrize("well", [True, False])
@@ -31,3 +33,12 @@ def test_work_of_an_errand_says_how_far_it_has_come() -> None:
     Errand("try", work).run(said.append)
 
     assert said == ["half done"]
+
+
+@pytest.mark.parametrize(("argument", "count"), [("--rmsperf-selftest", 0), ("--rmsperf", 1)])
+def test_faults_of_a_selftest_are_held_against_no_device_of_interest(
+    pytester: pytest.Pytester, default_settings: Settings, argument: str, count: int
+) -> None:
+    found = instrument_settings(pytester.parseconfig(argument), default_settings)
+
+    assert len(found.devices) == count

@@ -14,8 +14,8 @@ from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import Failure, Stage
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice, DeviceRecord, Tenant
+from pytest_rmsperf.equipment import default_instrument
 from pytest_rmsperf.errors import GateFailure, NotRun, SettingError
-from pytest_rmsperf.gate import default_instrument
 from pytest_rmsperf.instrument import WorkerInstrument
 from pytest_rmsperf.judge.ordering import Ordering
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
@@ -178,6 +178,13 @@ def test_ordering_without_a_device_is_not_run_for_a_reason(gate: Build) -> None:
         one.ordered(ORDERING).require()
 
 
+def test_ordering_that_nobody_asked_for_fails_on_a_device(gate: Build) -> None:
+    one = gate()
+    ask_latency(one, FIRST, SECOND)
+
+    assert (one.ordered(ORDERING).failure or "").startswith("not measured: no session timed both")
+
+
 # ---- what turns a run red --------------------------------------------------------------------
 
 
@@ -252,5 +259,7 @@ def test_default_instrument_has_the_settings_of_workers(settings: Settings) -> N
     instrument = default_instrument(settings, lambda _: None)
 
     assert isinstance(instrument, WorkerInstrument)
-    assert instrument._settings == WorkerSettings("sm_90", DeviceChoice.AUTO, Schedules(0, 4))
+    assert instrument._settings == WorkerSettings(
+        "sm_90", DeviceChoice.AUTO, Schedules(0, 4), devices=settings.devices
+    )
     assert instrument._deadlines == Deadlines(step_s=7.0)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fake_instrument import CUDA, H200, FakeInstrument
+from pytest_rmsperf.accounting import Ran
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import EmulatedMachine, Machine
 from pytest_rmsperf.emulation import Schedules
@@ -47,7 +48,7 @@ def ask_latency(gate: Gate) -> None:
 
 
 def settle(gate: Gate) -> None:
-    gate.settle([FIRST.id], not_passed=0, deselected=0)
+    gate.settle(Ran(passed=frozenset({FIRST.id})))
 
 
 def test_launch_on_the_emulated_device_is_of_the_very_problem_that_is_asked_for(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench import PROTOCOL, Bench
+from costs import H200, check_of, cost_of, fit_of_device, launch_of, resources_of
 from fake_instrument import NO_DEVICE, FakeInstrument
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import SessionResult
+from pytest_rmsperf.device.profiles import profiles_named
 from pytest_rmsperf.errors import BaselineError
 from pytest_rmsperf.judge.ordering import Ordering, OrderStatus
 from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.measurement import Measurement
 from pytest_rmsperf.questions import Overrides
 from pytest_rmsperf.settings import Settings
+from static_gates import STATIC
+from static_instrument import StaticInstrument
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND = FAULTY.cases()[:2]
@@ -99,6 +104,29 @@ def test_marker_gives_its_case_a_threshold(bench: Bench) -> None:
     results = bench.answer(instrument, FIRST, said=Overrides(threshold=13))
 
     assert results.findings.verdicts[FIRST.id].status is Status.UNCHANGED
+
+
+# ---- static costs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("devices", "status"), [("h200", Status.VIOLATED), ("h100-sxm", Status.MISSING)]
+)
+def test_clusters_that_a_device_of_interest_once_counted_are_known_without_it(
+    bench: Bench, measured: Callable[..., Measurement], devices: str, status: Status
+) -> None:
+    clusters = launch_of(blocks=512, cluster=8)
+    too_few = fit_of_device(H200, replace(clusters, active_clusters=63))
+    stored = replace(measured(), case_id=FIRST.id, resources=resources_of(fit=too_few))
+    bench.store.write("nvidia-h200", "faulty", {FIRST.id: stored})
+    cost = cost_of(fit_of_device(H200, clusters), case_id=FIRST.id)
+    instrument = StaticInstrument(static={FIRST.id: (check_of(cost),)})
+
+    found = bench.answer(
+        instrument, FIRST, fixtures=STATIC, devices=profiles_named(devices), static=True
+    )
+
+    assert found.findings.costs[FIRST.id].status is status
 
 
 # ---- what stops a run, and what it leaves ----------------------------------------------------

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.device.profiles import profiles_named
 from pytest_rmsperf.judge.policy import Outcome, Status, parse_policy
 from pytest_rmsperf.options import ACTIONS, OPTIONS, gate_is_on, given_on_command_line
 
 BY_WORD = {one.word: one for one in OPTIONS}
-SWITCHES = ("require-gpu", "accept-slower", "accept-dirty")
+SWITCHES = ("require-gpu", "accept-slower", "accept-dirty", "details")
 COUNTS = ("emulated-schedules", "sessions", "samples")
 POSITIVE = (
     "budget",
@@ -20,6 +21,7 @@ POSITIVE = (
     "completion-threshold",
     "power-limit",
 )
+SHARES = ("precision", "headroom-loss")
 CHOICES = {
     "device": ("auto", "cuda", "emulated"),
     "cache": ("warm", "cold"),
@@ -27,6 +29,7 @@ CHOICES = {
 }
 TEXTS = ("expect-gpu", "arch", "against")
 PATHS = ("baselines", "json")
+OTHERS = ("emulated-seed", "cooldown", "policy", "devices")
 
 
 def parse(word: str, text: str) -> object:
@@ -42,9 +45,7 @@ def refusal(word: str, text: str) -> str:
 
 
 def test_every_option_is_tested_here() -> None:
-    amounts = ("emulated-seed", "precision", "cooldown", "policy")
-
-    tested = {*SWITCHES, *COUNTS, *POSITIVE, *CHOICES, *TEXTS, *PATHS, *amounts}
+    tested = {*SWITCHES, *COUNTS, *POSITIVE, *SHARES, *CHOICES, *TEXTS, *PATHS, *OTHERS}
 
     assert tested == BY_WORD.keys()
 
@@ -88,20 +89,22 @@ def test_amount_must_be_positive_and_finite(word: str, text: str) -> None:
     assert refusal(word, text) == "must be positive and finite"
 
 
-@pytest.mark.parametrize("word", [*POSITIVE, "precision", "cooldown"])
+@pytest.mark.parametrize("word", [*POSITIVE, *SHARES, "cooldown"])
 @pytest.mark.parametrize("text", ["", "3%", "3,5", "5 us", "half"])
 def test_amount_must_be_a_number(word: str, text: str) -> None:
     assert "could not convert string to float" in refusal(word, text)
 
 
+@pytest.mark.parametrize("word", SHARES)
 @pytest.mark.parametrize(("text", "meant"), [("0", 0.0), ("0.05", 0.05), ("99.9", 99.9)])
-def test_precision_is_a_percentage_that_may_be_zero(text: str, meant: float) -> None:
-    assert parse("precision", text) == meant
+def test_share_is_a_percentage_that_may_be_zero(word: str, text: str, meant: float) -> None:
+    assert parse(word, text) == meant
 
 
+@pytest.mark.parametrize("word", SHARES)
 @pytest.mark.parametrize("text", ["-0.1", "100", "nan", "inf"])
-def test_precision_refuses_what_is_no_percentage(text: str) -> None:
-    assert refusal("precision", text) == "must be at least 0 and below 100"
+def test_share_refuses_what_is_no_percentage(word: str, text: str) -> None:
+    assert refusal(word, text) == "must be at least 0 and below 100"
 
 
 @pytest.mark.parametrize(("text", "meant"), [("0", 0.0), ("0.02", 0.02), ("3599", 3599.0)])
@@ -163,6 +166,21 @@ def test_path_is_taken_as_it_is(word: str) -> None:
     assert parse(word, "a/b c") == Path("a/b c")
 
 
+# ---- devices -------------------------------------------------------------------------
+
+
+def test_devices_are_listed_by_their_words() -> None:
+    assert parse("devices", "l4, h200") == profiles_named("l4 h200")
+
+
+@pytest.mark.parametrize("text", ["l5", "l4,l4", ","])
+def test_devices_refuse_what_names_none_or_one_twice(text: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 -- the text is the profiles' own
+        profiles_named(text)
+
+    assert refusal("devices", text) == str(caught.value)
+
+
 # ---- the policy ----------------------------------------------------------------------
 
 
@@ -186,9 +204,11 @@ def test_policy_lists_verdicts_with_their_outcomes(
     assert parse("policy", text) == entries
 
 
-@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.VIOLATED}))
 @pytest.mark.parametrize("outcome", Outcome)
-def test_policy_knows_every_verdict_and_every_outcome(status: Status, outcome: Outcome) -> None:
+def test_policy_knows_every_verdict_but_one_and_every_outcome(
+    status: Status, outcome: Outcome
+) -> None:
     assert parse_policy(f"{status.value}={outcome.value}") == ((status, outcome),)
 
 
@@ -204,6 +224,7 @@ def test_policy_knows_every_verdict_and_every_outcome(status: Status, outcome: O
         ("missing:warn", "missing:warn"),
         ("Missing=warn", "Missing=warn"),
         ("missing=warn=fail", "missing=warn=fail"),
+        ("violated=warn", "violated=warn"),
     ],
 )
 def test_policy_names_the_entry_that_it_cannot_read_and_the_words_it_knows(
@@ -211,7 +232,8 @@ def test_policy_names_the_entry_that_it_cannot_read_and_the_words_it_knows(
 ) -> None:
     assert refusal("policy", text) == (
         f"{entry!r} is not VERDICT=OUTCOME; verdicts are unchanged, faster, slower, inconclusive, "
-        "missing, incomparable, invalid, stale; outcomes are fail, warn, pass"
+        "missing, incomparable, invalid, stale, costlier, changed, cheaper; outcomes are fail, "
+        "warn, pass"
     )
 
 
@@ -229,6 +251,8 @@ def test_policy_names_the_entry_that_it_cannot_read_and_the_words_it_knows(
         (("--rmsperf-rename=a=b",), True),
         (("--rmsperf-against=HEAD",), True),
         (("--rmsperf-against=",), True),
+        (("--rmsperf-static",), True),
+        (("--rmsperf-details",), False),
         (("--rmsperf-threshold=2",), False),
     ],
     ids=str,

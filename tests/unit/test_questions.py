@@ -13,6 +13,7 @@ from pytest_rmsperf.judge.ordering import OrderedFigure, Ordering
 from pytest_rmsperf.questions import (
     Overrides,
     Question,
+    asked_by,
     is_named,
     orderings_of,
     overrides_of,
@@ -22,6 +23,7 @@ from pytest_rmsperf.questions import (
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
 FIRST, SECOND, THIRD = FAULTY.cases()[:3]
 LATENCY = frozenset({"rmsperf_report", "rmsperf_latency"})
+STATIC = frozenset({"rmsperf_report", "rmsperf_static"})
 ORDERING = Ordering(FIRST, SECOND)
 
 
@@ -59,6 +61,26 @@ def test_selection_adds_up_what_several_tests_ask_of_a_case() -> None:
     questions = [Question(FIRST, frozenset({one})) for one in ("rmsperf_latency", "rmsperf_device")]
 
     assert select(questions).with_latency == {FIRST.id}
+
+
+def test_cases_whose_static_cost_is_asked_for_are_known_and_not_timed() -> None:
+    found = asked_by([Question(FIRST, STATIC), Question(SECOND, frozenset({"rmsperf_residency"}))])
+
+    assert found.with_static == {FIRST.id}
+    assert found.selection.timed == frozenset()
+    assert found.selection.cases == (FIRST, SECOND)
+
+
+def test_test_without_a_case_asks_for_no_static_cost() -> None:
+    assert not Question(None, STATIC).asks_static
+
+
+def test_everything_that_is_asked_is_added_up() -> None:
+    found = asked_by([asks(FIRST, waive="new"), Question(None, frozenset(), ORDERING)])
+
+    assert found.with_latency == {FIRST.id}
+    assert found.orderings == (ORDERING,)
+    assert found.said == {FIRST.id: Overrides(waive="new")}
 
 
 def test_both_cases_of_an_ordering_are_timed_and_not_judged_by_themselves() -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from pytest_rmsperf.checks import EmulatedMachine, Machine
+from pytest_rmsperf.device.profiles import profiles_named
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceIdentity, DeviceRecord, DeviceState, Tenant
 from pytest_rmsperf.report.header import header
@@ -11,8 +16,14 @@ H100 = DeviceIdentity("NVIDIA H100 80GB HBM3", 132, "9.0", 81_559)
 NO_DRIVER = "no driver: libcuda.so.1"
 
 
+def lines_of(machine: Machine, **changes: Any) -> list[str]:
+    """The header of a run with usual settings."""
+    usual = {"arch": "sm_90", "settings": "as they are", "devices": profiles_named("h100-sxm")}
+    return header(machine, **{**usual, **changes})
+
+
 def first_line(machine: Machine) -> str:
-    return header(machine, arch="sm_90", settings="as they are")[0]
+    return lines_of(machine)[0]
 
 
 def test_a_device_is_described() -> None:
@@ -52,17 +63,38 @@ def test_an_emulated_device_that_nobody_looked_for_is_not_missed() -> None:
 def test_compiler_and_settings_have_lines_of_their_own() -> None:
     machine = Machine(None, "none", (("nvrtc", "13.0.88"), ("cccl", "3.0")))
 
-    assert header(machine, arch="sm_90", settings="as they are")[1:] == [
+    assert lines_of(machine)[1:] == [
         "rmsperf compiler: nvrtc 13.0.88, cccl 3.0",
+        "rmsperf static: 1 device, sm_90: h100-sxm",
         "rmsperf: as they are",
     ]
+
+
+@pytest.mark.parametrize(
+    ("devices", "told"),
+    [
+        ("rtx-5090 l4 l40s", "3 devices, sm_89 sm_120: rtx-5090, l4, l40s"),
+        ("t4", "1 device, sm_75: t4"),
+    ],
+)
+def test_devices_of_interest_are_named_with_their_archs(devices: str, told: str) -> None:
+    lines = lines_of(Machine(None, "none"), devices=profiles_named(devices))
+
+    assert f"rmsperf static: {told}" in lines
+
+
+def test_static_run_misses_no_device() -> None:
+    assert lines_of(Machine(None, "nobody looked"), is_static=True)[0] == (
+        "rmsperf device: none is looked for: every case is compiled, and nothing is launched or "
+        "timed"
+    )
 
 
 def test_processes_of_others_on_the_device_are_named() -> None:
     state = DeviceState(other_processes=(Tenant(4711, "train.py", 96), Tenant(4712)))
     device = DeviceRecord(H100, "GPU-1", "13.0", state)
 
-    assert header(Machine(device, None), arch="sm_90", settings="as they are")[3:] == [
+    assert lines_of(Machine(device, None))[4:] == [
         (
             "rmsperf WARNING: others are on the device: train.py (pid 4711, 96 % of the SMs' "
             "time), a process whose name is hidden (pid 4712)"
@@ -74,4 +106,4 @@ def test_a_listed_process_that_may_be_ours_is_no_other() -> None:
     state = DeviceState(other_processes=(Tenant(3_000_000),), ours_unlisted=True)
     device = DeviceRecord(H100, "GPU-1", "13.0", state)
 
-    assert header(Machine(device, None), arch="sm_90", settings="as they are")[3:] == []
+    assert lines_of(Machine(device, None))[4:] == []

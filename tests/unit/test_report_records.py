@@ -10,10 +10,12 @@ import pytest
 from pytest_rmsperf.accuracy import Comparison, Numerics, Precision
 from pytest_rmsperf.checks import CheckedCase, Failure, Stage
 from pytest_rmsperf.errors import GateFailure, NotRun
+from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict
+from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.report.records import CaseReport, Finding
-from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.residency import Residency
 
 RIGHT = Numerics(
     (Comparison("ones", "y", Precision.FLOAT64, 0.0, (0,), 1.0, 1.0, 1e-5, 0, 1, None),), 1, None
@@ -156,3 +158,34 @@ def test_without_a_device_a_case_that_does_not_compile_still_fails(sound: CaseRe
     report = replace(failed_at(sound, Stage.COMPILE), not_timed="no CUDA device")
 
     assert ask(report.latency().require) == "GateFailure: failed to compile"
+
+
+# ---- static costs ----------------------------------------------------------------------------
+
+UNCHANGED = CostVerdict("a", (ArchVerdict("sm_89", Status.UNCHANGED, (), (), None, None),), ())
+
+
+@pytest.mark.parametrize("stage", [None, Stage.NUMERICS, Stage.TIME])
+def test_cost_that_is_known_is_answered_whatever_a_launch_came_to(
+    sound: CaseReport, stage: Stage | None
+) -> None:
+    report = sound if stage is None else failed_at(sound, stage)
+
+    assert replace(report, cost=UNCHANGED).static().require() == UNCHANGED
+
+
+def test_cost_fails_with_its_message(sound: CaseReport) -> None:
+    report = replace(sound, cost=UNCHANGED, cost_message="costlier")
+
+    assert ask(report.static().require) == "GateFailure: costlier"
+
+
+@pytest.mark.parametrize("stage", BEFORE_LAUNCH)
+def test_case_that_failed_before_its_cost_was_known_fails_it(
+    sound: CaseReport, stage: Stage
+) -> None:
+    assert ask(failed_at(sound, stage).static().require) == f"GateFailure: failed to {stage.value}"
+
+
+def test_cost_on_no_device_is_not_run(sound: CaseReport) -> None:
+    assert ask(sound.static().require).startswith("NotRun: none of the devices of interest")

@@ -216,7 +216,7 @@ def test_a_run_without_findings_has_none_in_the_file(written: Written) -> None:
 
 
 def test_the_file_says_its_schema(written: Written) -> None:
-    assert written()["schema_version"] == 2
+    assert written()["schema_version"] == 3
 
 
 def test_a_later_state_replaces_an_earlier_one_and_leaves_nothing_beside_it(

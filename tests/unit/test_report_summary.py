@@ -15,8 +15,10 @@ from pytest_rmsperf.assembly import Assembler
 from pytest_rmsperf.campaign import Campaign, Selection, Surveyor
 from pytest_rmsperf.cases import load_operator
 from pytest_rmsperf.checks import CheckedCase
+from pytest_rmsperf.cost_accounting import CostAccount
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.inquiry import Results
+from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict
 from pytest_rmsperf.judge.ordering import Ordered, Ordering, OrderStatus
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.judge.thresholds import STORED
@@ -24,9 +26,9 @@ from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.launch import KernelLaunch
 from pytest_rmsperf.protocol import Protocol
+from pytest_rmsperf.questions import Asked
 from pytest_rmsperf.report.records import CaseReport
 from pytest_rmsperf.report.summary import MOST_LISTED, Summary
-from pytest_rmsperf.resources import Residency
 from pytest_rmsperf.settings import Settings
 
 FAULTY = load_operator(Path(__file__).parent / "data" / "faulty")
@@ -57,6 +59,7 @@ def summary(default_settings: Settings) -> Build:
             reports=made,
             results=results,
             account=Account(frozenset(found), found, waived=waived or {}),
+            cost_account=CostAccount(),
             settings=replace(default_settings, **changes),  # type: ignore[arg-type]
             stored=tuple(stored),
             refused=refused,
@@ -82,7 +85,7 @@ def results(
 ) -> Results:
     campaign = campaign or Campaign(CUDA, {})
     return Results(
-        selection=Selection((FIRST,), frozenset(), frozenset()),
+        asked=Asked(Selection((FIRST,), frozenset(), frozenset())),
         campaign=campaign,
         findings=Findings({}, {one.ordering.id: one for one in ordered}),
         assembler=Assembler(campaign, Protocol(), PROVENANCE),
@@ -164,16 +167,8 @@ def test_cases_that_wait_for_the_host_are_counted_and_named(
 
     lines = starting(summary(verdict, results=results()), "host-bound")
 
-    assert (
-        lines
-        == [
-            (
-                "host-bound (device time is less than half of host completion): 1 case: "
-                f"{verdict.case_id}"
-            )
-        ]
-        * told
-    )
+    rule = "host-bound (device time is less than half of host completion)"
+    assert lines == [f"{rule}: 1 case: {verdict.case_id}"] * told
 
 
 # ---- cases -----------------------------------------------------------------------------------
@@ -263,16 +258,31 @@ def test_each_ordering_has_a_line(summary: Build) -> None:
 
 
 def test_kernels_that_cost_otherwise_than_the_other_commits_are_told(
-    summary: Build, residency: Callable[..., Residency]
+    summary: Build, checked: Callable[..., CheckedCase]
 ) -> None:
     launch = KernelLaunch("row", 8, 256, ())
-    now, before = (CheckedCase(FIRST.id, residency=residency(n, launch)) for n in (2, 4))
+    now, before = (checked(FIRST.id, n, launch) for n in (2, 4))
     other = OtherBuild("HEAD", "1a2b3c4", {}, {}, ())
     report = CaseReport(now, None, None, None, None, None, before)
 
     one = summary(results=results(other=other), reports=[report])
 
-    assert starting(one, "resources") == [f"resources: {FIRST.id}: blocks per SM 4 -> 2"]
+    assert starting(one, "resources") == [f"resources: {FIRST.id}: 4 -> 2 blocks per SM"]
+
+
+def test_kernels_whose_cost_has_a_verdict_are_not_told_of_twice(
+    summary: Build, checked: Callable[..., CheckedCase]
+) -> None:
+    launch = KernelLaunch("row", 8, 256, ())
+    now, before = (checked(FIRST.id, n, launch) for n in (2, 4))
+    other = OtherBuild("HEAD", "1a2b3c4", {}, {}, ())
+    found = ArchVerdict("sm_90", Status.COSTLIER, ("NVIDIA H200: 4 -> 2",), (), None, None)
+    cost = CostVerdict(FIRST.id, (found,), (), is_paired=True)
+    report = CaseReport(now, None, None, None, None, None, before, cost)
+
+    one = summary(results=results(other=other), reports=[report])
+
+    assert starting(one, "resources") == []
 
 
 def test_cases_that_the_tree_no_longer_has_are_told(summary: Build) -> None:

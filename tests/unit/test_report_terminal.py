@@ -25,7 +25,7 @@ from pytest_rmsperf.report.terminal import (
     table,
     unclaimed,
 )
-from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.residency import Residency
 
 CASE = "softmax/online-graph/16x1024"
 NOT_RUN = CaseReport(CheckedCase(CASE), None, None, None, "no CUDA device", "no CUDA device")

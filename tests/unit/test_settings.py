@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rmsperf.device.profiles import profiles_named
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
@@ -22,6 +23,9 @@ SOURCES = [
     ("emulated-schedules", "9", 9, "1", 1),
     ("expect-gpu", "NVIDIA A100", "NVIDIA A100", "NVIDIA H200", "NVIDIA H200"),
     ("arch", "sm_80", "sm_80", "sm_89", "sm_89"),
+    ("devices", "l4", profiles_named("l4"), "l40s, a10", profiles_named("l40s a10")),
+    ("headroom-loss", "5", 0.05, "0", 0.0),
+    ("details", "true", True, None, True),
     ("sessions", "5", 5, "7", 7),
     ("samples", "9", 9, "11", 11),
     ("precision", "0.5", 5000, "0", 0),
@@ -204,6 +208,7 @@ def test_description_gives_what_decides_a_verdict(pytester: pytest.Pytester) -> 
         (("--rmsperf-against=HEAD",), "against HEAD, 3 sessions"),
         (("--rmsperf-cache=cold",), ", cold cache, "),
         (("--rmsperf-policy=faster=fail",), ", policy faster=fail"),
+        (("--rmsperf-static", "--rmsperf-policy=missing=warn"), " holds, policy missing=warn"),
     ],
 )
 def test_description_says_what_is_unusual(
@@ -212,10 +217,19 @@ def test_description_says_what_is_unusual(
     assert part in settings(pytester, *arguments).describe()
 
 
+def test_description_of_a_static_run_is_of_costs_alone(pytester: pytest.Pytester) -> None:
+    found = settings(pytester, "--rmsperf-static", "--rmsperf-headroom-loss=2.5")
+
+    assert found.describe() == (
+        f"baselines {pytester.path / 'baselines'}, headroom may lose 2.5 % of what a device holds"
+    )
+
+
 def test_every_setting_comes_from_an_option_or_an_action(pytester: pytest.Pytester) -> None:
     names = {one.name for one in fields(settings(pytester))}
     options = {one.dest.removeprefix("rmsperf_") for one in OPTIONS}
-    elsewhere = {"protocol", "thresholds", "deadline_s", "power_limit_mw", "save", "calibrate"}
+    elsewhere = {"protocol", "thresholds", "deadline_s", "power_limit_mw"}
+    elsewhere |= {"save", "calibrate", "static"}
     elsewhere |= {"last_failed"}  # of pytest
 
     assert names - options - elsewhere == set()

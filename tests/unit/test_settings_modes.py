@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rmsperf.device.profiles import profiles_named
 from pytest_rmsperf.emulation import Schedules
 from pytest_rmsperf.environment import DeviceChoice
 from pytest_rmsperf.errors import SettingError
@@ -133,6 +134,45 @@ def test_emulated_device_contradicts_what_asks_for_a_gpu(
         settings(pytester, *arguments, ini=ini)
 
 
+@pytest.mark.parametrize(
+    ("given", "ini"),
+    [
+        ("--rmsperf-device=cuda", ""),
+        ("--rmsperf-device=emulated", ""),
+        ("--rmsperf-require-gpu", ""),
+        ("--rmsperf-expect-gpu=NVIDIA H200", ""),
+        ("--rmsperf-calibrate", ""),
+        ("--rmsperf-against=HEAD", ""),
+        ("", "rmsperf_require_gpu = true"),
+    ],
+)
+def test_static_run_contradicts_what_needs_a_device_or_another_commit(
+    pytester: pytest.Pytester, given: str, ini: str
+) -> None:
+    arguments = [one for one in ("--rmsperf-static", given) if one]
+    option = given if "GPU=" not in given.upper() else given.partition("=")[0]
+
+    with pytest.raises(
+        SettingError,
+        match=rf"^--rmsperf-static contradicts {option or '--rmsperf-require-gpu'}: .*; leave one",
+    ):
+        settings(pytester, *arguments, ini=ini)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "devices"),
+    [
+        ((), "h100-sxm"),
+        (("--rmsperf-arch=sm_89",), "l4"),
+        (("--rmsperf-arch=sm_89", "--rmsperf-devices=a10"), "a10"),
+    ],
+)
+def test_device_of_interest_is_that_of_the_arch_unless_others_are_named(
+    pytester: pytest.Pytester, arguments: tuple[str, ...], devices: str
+) -> None:
+    assert settings(pytester, *arguments).devices == profiles_named(devices)
+
+
 @pytest.mark.parametrize("option", ["--rmsperf-save", "--rmsperf-calibrate"])
 def test_pairs_with_another_commit_enter_no_baseline(
     pytester: pytest.Pytester, option: str
@@ -151,6 +191,8 @@ def test_pairs_with_another_commit_enter_no_baseline(
         (("--rmsperf-save",), DeviceChoice.CUDA),
         (("--rmsperf-calibrate",), DeviceChoice.CUDA),
         (("--rmsperf-device=emulated",), DeviceChoice.EMULATED),
+        (("--rmsperf-static",), DeviceChoice.NONE),
+        (("--rmsperf-static", "--rmsperf-save"), DeviceChoice.NONE),
     ],
 )
 def test_nothing_stands_for_a_gpu_that_was_asked_for(

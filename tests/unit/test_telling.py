@@ -7,6 +7,7 @@ import pytest
 from pytest_rmsperf.telling import as_typed
 
 MINE = "--rmsperf-baselines='a b' --rmsperf-samples=7"
+STATIC = "--rmsperf-devices='l4, a10' --rmsperf-static"
 OTHER = "--rmsperf-against=main"
 
 
@@ -30,6 +31,16 @@ OTHER = "--rmsperf-against=main"
             f"pytest {OTHER} --lf, pytest --rmsperf-save, pytest --rmsperf-against=REF",
         ),
         (["--rmsperf-cache=cold"], "a pytest that failed", "a pytest that failed"),
+        (
+            ["--rmsperf-static", "--rmsperf-devices=l4, a10"],
+            "pytest --rmsperf --lf, pytest --rmsperf-static --rmsperf-save",
+            f"pytest {STATIC} --lf, pytest {STATIC} --rmsperf-save",
+        ),
+        (
+            ["--rmsperf-arch=sm_80"],
+            "accept it with: pytest --rmsperf-static --rmsperf-save",
+            "accept it with: pytest --rmsperf-arch=sm_80 --rmsperf-static --rmsperf-save",
+        ),
     ],
 )
 def test_commands_repeat_what_they_would_not_help_without(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -23,10 +23,14 @@ from pytest_rmsperf.checks import (
     TimedSession,
     Turn,
 )
+from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, StaticCheck, StaticCost
+from pytest_rmsperf.device.profiles import DeviceProfile
 from pytest_rmsperf.emulation import Emulation
 from pytest_rmsperf.environment import DeviceChoice, DeviceIdentity, DeviceRecord, DeviceState
+from pytest_rmsperf.launch import KernelLaunch, LaunchPlan
 from pytest_rmsperf.protocol import Protocol
-from pytest_rmsperf.resources import CompiledKernel, CompiledModule, check_residency
+from pytest_rmsperf.residency import check_residency
+from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 from pytest_rmsperf.samples import Samples
 from pytest_rmsperf.settings import Settings
 
@@ -37,6 +41,8 @@ Value = TypeVar("Value")
 
 KERNEL = CompiledKernel("scale_rows", 40, 16, 0, 0, 0)
 COMPILER = (("nvrtc", "13.0.88"),)
+TABLES = ("blocks_per_sm", "registers", "violated", "not_meant")
+USUAL_COSTS = {**{one: {} for one in TABLES}, "nvrtc": "13.0.88"}
 IDENTITY = DeviceIdentity("NVIDIA H200", 132, "9.0", 143771)
 COMPILED = CompiledModule("scalar.cu", COMPILER, "key", b"", (KERNEL,), from_cache=False)
 
@@ -55,18 +61,26 @@ class H200:
     ) -> int:
         return 4
 
+    def active_clusters(self, launch: KernelLaunch) -> int | None:  # noqa: ARG002
+        return None
+
 
 class ScriptedInstrument:
     """Answers by the script; a key of one of its tables means every case id that it is part of."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._settings = settings
-        self._script = json.loads((folder / "script.json").read_text(encoding="utf-8"))
+        self._script: dict[str, Any] = dict(USUAL_COSTS)
+        for file in (folder / "script.json", folder / "costs.json"):
+            if file.exists():
+                self._script |= json.loads(file.read_text(encoding="utf-8"))
         self._calls = folder / "calls.txt"
         self._session = 0
 
     def machine(self) -> Machine:
         name = self._script["device"]
+        if self._settings.usable_device is DeviceChoice.NONE:
+            return Machine(None, "none is looked for", COMPILER)
         if name is None:
             return Machine(None, "none in the script", COMPILER, emulated=self._emulated())
         device = DeviceRecord(
@@ -83,6 +97,9 @@ class ScriptedInstrument:
             return None
         return EmulatedMachine(IDENTITY, "g++ 12.2.0", self._settings.schedules)
 
+    def prepare(self, cases: Sequence[Case], say: Say) -> None:
+        """There is nothing to do ahead."""
+
     def check(self, case: Case, say: Say, *, numerics: bool) -> CheckedCase:  # noqa: ARG002
         self._note(f"check {case.id}{' with numerics' if numerics else ''}")
         if self._entry("interrupted", case.id, ""):
@@ -94,7 +111,52 @@ class ScriptedInstrument:
         failure = Failure(Stage(stage), message) if stage else None
         if failure is not None and failure.stage is not Stage.NUMERICS:
             return CheckedCase(case.id, failure=failure)
-        return CheckedCase(case.id, COMPILED, plan, residency, answer, failure)
+        static = self._static(case, plan)
+        return CheckedCase(case.id, COMPILED, plan, residency, answer, failure, static)
+
+    def _static(self, case: Case, plan: LaunchPlan) -> tuple[StaticCheck, ...]:
+        """Hold a case against the devices of interest."""
+        if self._entry("not_meant", case.id, ""):
+            return ()
+        archs: dict[str, list[DeviceProfile]] = {}
+        for one in self._settings.devices:
+            archs.setdefault(one.arch, []).append(one)
+        return tuple(self._check_arch(case, plan, arch, found) for arch, found in archs.items())
+
+    def _check_arch(
+        self, case: Case, plan: LaunchPlan, arch: str, devices: Sequence[DeviceProfile]
+    ) -> StaticCheck:
+        violated = {
+            one.identity.name: message
+            for one in devices
+            if (message := self._entry("violated", f"{case.id} on {one.word}", ""))
+        }
+        registers = self._entry("registers", f"{case.id} for {arch}", 40)
+        cost = StaticCost(
+            case_id=case.id,
+            arch=arch,
+            compiler=(("nvrtc", self._script["nvrtc"]),),
+            flags=case.variant.flags,
+            kernels=(replace(KERNEL, registers_per_thread=registers),),
+            fits=tuple(self._fit(case, plan, one) for one in devices),
+        )
+        return StaticCheck(arch, cost, violations=tuple(violated.items()))
+
+    def _fit(self, case: Case, plan: LaunchPlan, device: DeviceProfile) -> DeviceFit:
+        blocks_per_sm = self._entry("blocks_per_sm", f"{case.id} on {device.word}", 4)
+        launches = tuple(
+            PlannedLaunch(
+                kernel=one.kernel,
+                blocks=one.blocks,
+                threads_per_block=one.threads_per_block,
+                dynamic_smem_bytes=one.dynamic_smem_bytes,
+                blocks_per_cluster=one.blocks_per_cluster,
+                must_be_resident=one.must_be_resident,
+                blocks_per_sm=blocks_per_sm,
+            )
+            for one in plan.launches
+        )
+        return DeviceFit(device.identity.name, device.identity.sms, launches, plan.facts)
 
     def measure(self, cases: Sequence[Case], protocol: Protocol, say: Say) -> SessionResult:
         self._session += 1

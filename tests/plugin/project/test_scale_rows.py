@@ -10,7 +10,7 @@ from pytest_rmsperf import Case, load_operator
 from pytest_rmsperf.accuracy import Numerics
 from pytest_rmsperf.judge.verdict import Verdict
 from pytest_rmsperf.report.records import Finding
-from pytest_rmsperf.resources import Residency
+from pytest_rmsperf.residency import Residency
 
 OPERATOR = load_operator(Path(__file__).parent / "scale_rows")
 
