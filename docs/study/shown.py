@@ -53,7 +53,10 @@ def rows(found: Recording) -> Iterator[Row]:
         verdict = judge(case_id, [Round(now)], before, STORED)
         costs = stored[case_id].resources
         assert costs is not None
-        spare = costs.headroom_blocks
+        tightest = costs.fit.tightest
+        assert tightest is not None
+        kernel = next(one for one in costs.kernels if one.name == tightest.kernel)
+        spare = costs.fit.headroom_blocks
         yield Row(
             case=case_id,
             completion=microseconds(now.completion_ns),
@@ -61,8 +64,8 @@ def rows(found: Recording) -> Iterator[Row]:
             copy=microseconds(middle([one.copy.device_ns for one in now.sessions if one.copy])),
             change=percent(verdict.change),
             verdict=verdict.status.value,
-            registers=str(costs.registers_per_thread),
-            blocks_per_sm=str(costs.blocks_per_sm),
+            registers=str(kernel.registers_per_thread),
+            blocks_per_sm=str(tightest.blocks_per_sm),
             headroom="-" if spare is None else str(spare),
         )
 
