@@ -4,6 +4,9 @@
 // kernel (same tile, registers, shared memory, launches) copies x into the tile a second time, or
 // sends the exponentials through global memory and back. Both controls end in a block barrier, as
 // a copy by any thread mapping would need.
+
+// The header needs none of libcu++ for a grid barrier; with it a compile takes 1.65 s instead of 0.33.
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES
 #include <cooperative_groups.h>
 
 #include "retained_tile.cuh"
