@@ -23,14 +23,16 @@ class CostAccount:
     """What became of each static cost.
 
     `asked` are case ids of tests that were to run, `verdicts` those of all cases that were looked
-    at, asked for or not. `failed` are the cases that came to none, `passed` those whose tests of
-    costs ran and passed, `deselected` those a test of whose cost the selection left out.
+    at, asked for or not. `checked` are the cases that the run came to, `failed` those that got no
+    verdict, `passed` those whose tests of costs ran and passed, `deselected` those a test of whose
+    cost the selection left out.
     `is_alone` says that the run is for static costs and nothing else, `is_of_cases` that some test
     of it has a case, and `tests_left_out` how many it cannot answer.
     """
 
     asked: frozenset[str] = frozenset()
     verdicts: Mapping[str, CostVerdict] = field(default_factory=dict)
+    checked: frozenset[str] = frozenset()
     failed: frozenset[str] = frozenset()
     passed: frozenset[str] = frozenset()
     deselected: frozenset[str] = frozenset()
@@ -44,7 +46,7 @@ class CostAccount:
     @property
     def inapplicable(self) -> frozenset[str]:
         """The cases that no device of interest is meant for: there is nothing to compare."""
-        return self.asked - self.verdicts.keys() - self.failed
+        return (self.asked & self.checked) - self.verdicts.keys() - self.failed
 
     @property
     def compared(self) -> frozenset[str]:

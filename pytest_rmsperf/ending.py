@@ -103,6 +103,7 @@ class Ending:
         return CostAccount(
             asked=self.asked.with_static,
             verdicts=results.findings.costs if results is not None else {},
+            checked=frozenset(results.campaign.checked) if results is not None else frozenset(),
             failed=self._failed,
             passed=self.ran.static_passed,
             deselected=self.ran.static_deselected,

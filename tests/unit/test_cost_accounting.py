@@ -31,6 +31,7 @@ def account(statuses: Mapping[str, Status], *, more: str = "", **changes: Any) -
     usual = CostAccount(
         asked=asked,
         verdicts={case_id: verdict(case_id, one) for case_id, one in statuses.items()},
+        checked=asked,
         passed=asked,
         devices=profiles_named("l4"),
     )
@@ -63,6 +64,12 @@ def test_a_case_without_a_verdict_is_not_meant_for_the_devices_unless_it_failed(
     one = account({"a": Status.UNCHANGED}, more="bc", failed=frozenset("c"))
 
     assert one.inapplicable == {"b"}
+
+
+def test_a_case_that_an_interrupted_run_never_came_to_is_not_called_inapplicable() -> None:
+    one = account({"a": Status.UNCHANGED}, more="b", checked=frozenset("a"))
+
+    assert (one.inapplicable, one.unanswered) == (frozenset(), ("b",))
 
 
 # ---- what turns a run red --------------------------------------------------------------------
