@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_rmsperf.launch import LaunchPlan
-from pytest_rmsperf.residency import LaunchResidency, Residency
+from pytest_rmsperf.residency import LaunchResidency, Residency, blocks_held
 from pytest_rmsperf.resources import CompiledKernel, CompiledModule
 
 
@@ -30,11 +30,13 @@ class PlannedLaunch:
     active_clusters: int | None = None
 
     def limit_blocks(self, sms: int) -> int:
-        """Return how many blocks are resident at a time; see `LaunchResidency.limit_blocks`."""
-        size = self.blocks_per_cluster
-        if self.active_clusters is not None:
-            return self.active_clusters * size
-        return self.blocks_per_sm * sms // size * size
+        """Return how many blocks are resident at a time: whole clusters, where there are any."""
+        return blocks_held(self.blocks_per_sm, sms, self.blocks_per_cluster, self.active_clusters)
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether fewer blocks may fit than computed: clusters, of which no device was asked."""
+        return self.blocks_per_cluster > 1 and self.active_clusters is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ class DeviceFit:
     def limit_blocks(self) -> int:
         """Blocks of the tightest launch that the device holds; 0 where there is no plan."""
         return self.tightest.limit_blocks(self.sms) if self.tightest is not None else 0
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether the device may hold fewer blocks of the tightest launch than computed."""
+        return self.tightest is not None and self.tightest.is_upper_bound
 
     @property
     def headroom_blocks(self) -> int | None:
@@ -118,6 +125,14 @@ class StaticCheck:
     cost: StaticCost | None
     failure: str | None = None
     violations: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def refusals(self) -> tuple[tuple[str, str], ...]:
+        """All violations: also of devices without a plan, and by arch where nothing compiles."""
+        if self.cost is None:
+            return ((self.arch, self.failure or "does not compile"),)
+        planless = {one.device: one.why_not for one in self.cost.fits if one.why_not is not None}
+        return tuple({**planless, **dict(self.violations)}.items())
 
 
 def fit_of(residency: Residency, plan: LaunchPlan) -> DeviceFit:

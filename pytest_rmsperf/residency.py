@@ -26,10 +26,9 @@ class LaunchResidency:
     @property
     def limit_blocks(self) -> int:
         """Blocks that are resident at a time: whole clusters, where there are clusters."""
-        size = self.launch.blocks_per_cluster
-        if self.active_clusters is not None:
-            return self.active_clusters * size
-        return self.blocks_per_sm * self.sms // size * size
+        return blocks_held(
+            self.blocks_per_sm, self.sms, self.launch.blocks_per_cluster, self.active_clusters
+        )
 
     @property
     def is_upper_bound(self) -> bool:
@@ -92,9 +91,11 @@ class Residency:
 
     @property
     def tightest(self) -> LaunchResidency:
-        """The launch that must be resident and has least headroom, else the first launch."""
+        """The launch that must be resident and has least headroom, else the first of fewest."""
         waiting = [one for one in self.launches if one.launch.must_be_resident]
-        return min(waiting or self.launches[:1], key=lambda one: one.headroom_blocks)
+        if waiting:
+            return min(waiting, key=lambda one: one.headroom_blocks)
+        return min(self.launches, key=lambda one: one.blocks_per_sm)
 
     @property
     def headroom_blocks(self) -> int | None:
@@ -134,6 +135,18 @@ class Residency:
         """Raise GateFailure with both numbers and the remedy when a launch does not fit."""
         if not self.fits:
             raise GateFailure(str(self))
+
+
+def blocks_held(
+    blocks_per_sm: int, sms: int, blocks_per_cluster: int, active_clusters: int | None
+) -> int:
+    """Return how many blocks of a launch a device holds at a time, as whole clusters.
+
+    An upper bound for clusters where nobody was asked how many are active.
+    """
+    if active_clusters is not None:
+        return active_clusters * blocks_per_cluster
+    return blocks_per_sm * sms // blocks_per_cluster * blocks_per_cluster
 
 
 def check_residency(

@@ -93,7 +93,7 @@ def judge_cost(
     archs = tuple(
         _judge_arch(one, baselines.get(one.arch), limits, is_paired=is_paired) for one in checks
     )
-    violations = tuple(found for one in checks for found in _violations(one))
+    violations = tuple(found for one in checks for found in one.refusals)
     return CostVerdict(case_id, archs, violations, is_paired)
 
 
@@ -133,7 +133,7 @@ def first_line(device: str, message: str) -> str:
 def _judge_arch(
     check: StaticCheck, baseline: StaticCost | None, limits: CostLimits, *, is_paired: bool
 ) -> ArchVerdict:
-    violations = _violations(check)
+    violations = check.refusals
     found = (
         []
         if check.cost is None
@@ -164,12 +164,3 @@ def _judge_arch(
         current=check.cost,
         baseline=baseline,
     )
-
-
-def _violations(check: StaticCheck) -> tuple[tuple[str, str], ...]:
-    """Return what no device of interest can do, by device; by arch where nothing compiles."""
-    if check.cost is None:
-        return ((check.arch, check.failure or "does not compile"),)
-    known = dict(check.violations)
-    planless = {one.device: one.why_not for one in check.cost.fits if one.why_not is not None}
-    return tuple({**planless, **known}.items())

@@ -9,7 +9,7 @@ from pytest_rmsperf.costs import DeviceFit, StaticCheck, StaticCost
 from pytest_rmsperf.device.occupancy import TippingPoint
 from pytest_rmsperf.judge.cost import first_line
 from pytest_rmsperf.report.messages import UNKNOWN
-from pytest_rmsperf.report.tipping import is_upper_bound, slack_of, tipping_points
+from pytest_rmsperf.report.tipping import slack_of, tipping_points
 
 Checked = tuple[str, tuple[StaticCheck, ...]]
 
@@ -69,7 +69,7 @@ def tightest_line(checked: Sequence[Checked]) -> str | None:
         return None
     places = list(_places(checked))
     devices = len({one.fit.device for one in places})
-    violated = sum(any(map(_is_violated, checks)) for _, checks in checked)
+    violated = sum(any(one.refusals for one in checks) for _, checks in checked)
     line = f"static: {_count(cases, 'case')} on {_count(devices, 'device')}"
     line += f", {_count(violated, 'case')} violated" if violated else ""
     waiting = [one for one in places if one.headroom_blocks >= 0 and not one.is_violated]
@@ -108,7 +108,7 @@ class _Place:
 
 def _places(checked: Sequence[Checked]) -> Iterator[_Place]:
     for case_id, check in ((case_id, one) for case_id, checks in checked for one in checks):
-        cost, violated = check.cost, dict(check.violations)
+        cost, violated = check.cost, dict(check.refusals)
         if cost is not None:
             yield from (_Place(case_id, cost, fit, fit.device in violated) for fit in cost.fits)
 
@@ -132,17 +132,12 @@ def _nameless(check: StaticCheck) -> StaticCheck:
 
 
 def _rows(check: StaticCheck) -> Iterator[_Row]:
+    told = {name: f"violated: {first_line(name, message)}" for name, message in check.refusals}
     if check.cost is None:
-        why = f"violated: {first_line(check.arch, check.failure or 'does not compile')}"
-        yield _Row((UNKNOWN, check.arch, *(UNKNOWN,) * (len(COLUMNS) - 2)), why)
+        yield _Row((UNKNOWN, check.arch, *(UNKNOWN,) * (len(COLUMNS) - 2)), told[check.arch])
         return
-    violations = dict(check.violations)
     for fit in check.cost.fits:
-        why_not = violations.get(fit.device, fit.why_not)
-        text = ""
-        if why_not is not None:
-            text = f"violated: {first_line(fit.device, why_not)}"
-        yield _Row(_cells(check.cost, fit), text, is_upper_bound(fit.tightest))
+        yield _Row(_cells(check.cost, fit), told.get(fit.device, ""), fit.is_upper_bound)
 
 
 def _cells(cost: StaticCost, fit: DeviceFit) -> tuple[str, ...]:
@@ -150,7 +145,7 @@ def _cells(cost: StaticCost, fit: DeviceFit) -> tuple[str, ...]:
     if tightest is None:
         return (fit.device, cost.arch, *(UNKNOWN,) * (len(COLUMNS) - 2))
     static = {one.name: one.static_smem_bytes for one in cost.kernels}
-    at_most = "<=" if is_upper_bound(tightest) else ""
+    at_most = "<=" if tightest.is_upper_bound else ""
     headroom, rows = fit.headroom_blocks, dict(fit.facts).get("rows_per_launch")
     return (
         fit.device,
@@ -166,12 +161,6 @@ def _cells(cost: StaticCost, fit: DeviceFit) -> tuple[str, ...]:
         UNKNOWN if rows is None else str(rows),
         *_tips(cost, fit),
     )
-
-
-def _is_violated(check: StaticCheck) -> bool:
-    if check.cost is None or check.violations:
-        return True
-    return any(fit.why_not is not None for fit in check.cost.fits)
 
 
 def _tips(cost: StaticCost, fit: DeviceFit) -> tuple[str, str]:

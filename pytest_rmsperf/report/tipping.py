@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, StaticCost
+from pytest_rmsperf.costs import DeviceFit, StaticCost
 from pytest_rmsperf.device.occupancy import Slack, slack
 from pytest_rmsperf.judge.cost_differences import limits_of
 
@@ -13,7 +13,7 @@ def tipping_points(cost: StaticCost, fit: DeviceFit) -> str:
     As "fits by 4 blocks of 528; one more register per thread: 3 -> 2 blocks per SM; ...".
     """
     headroom = fit.headroom_blocks
-    at_most = " at most" if is_upper_bound(fit.tightest) else ""
+    at_most = " at most" if fit.is_upper_bound else ""
     spare = (
         [] if headroom is None else [f"fits by{at_most} {headroom} blocks of {fit.limit_blocks}"]
     )
@@ -33,15 +33,10 @@ def slack_of(cost: StaticCost, fit: DeviceFit) -> Slack | None:
 def clusters_line(fit: DeviceFit) -> str | None:
     """Say what is not known of a plan that launches clusters, where no device was asked."""
     launch = fit.tightest
-    if launch is None or not is_upper_bound(launch):
+    if launch is None or not launch.is_upper_bound:
         return None
     most = launch.limit_blocks(fit.sms) // launch.blocks_per_cluster
     return (
         f"{fit.device}: at most {most} clusters of {launch.blocks_per_cluster} blocks fit by "
         "computation; how many do, only the device says"
     )
-
-
-def is_upper_bound(launch: PlannedLaunch | None) -> bool:
-    """Say whether fewer blocks may fit than computed: clusters, of which no device was asked."""
-    return launch is not None and launch.blocks_per_cluster > 1 and launch.active_clusters is None

@@ -84,6 +84,13 @@ def test_the_tightest_launch_is_one_that_must_be_resident(residency: Hold) -> No
     assert residency(4, PLAIN, small, FULL).tightest.launch is FULL
 
 
+def test_where_no_launch_waits_the_tightest_is_the_one_of_fewest_blocks_per_sm() -> None:
+    kernel = CompiledKernel("row", 40, 128, 0, 0, 0)
+    launches = tuple(LaunchResidency(PLAIN, kernel, blocks, 132) for blocks in (8, 4, 6))
+
+    assert Residency("fake device", "driver", "row", launches).tightest is launches[1]
+
+
 def test_one_launch_too_large_makes_the_whole_plan_unfit(residency: Hold) -> None:
     assert not residency(4, FULL, ONE_MORE, FULL).fits
 
