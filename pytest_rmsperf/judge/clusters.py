@@ -73,11 +73,18 @@ def _exceeds(launch: PlannedLaunch) -> bool:
 
 
 def _does_not_fit(fit: DeviceFit, launch: PlannedLaunch) -> str:
+    asked_of = "asked of the device, by its stored measurement"
+    if not launch.must_be_resident:
+        return (
+            f"does not fit {fit.device}: not even one cluster of {launch.blocks_per_cluster} "
+            f"blocks of {launch.kernel} is resident ({asked_of})\n"
+            "the driver refuses such a launch; make the block smaller, then: pytest --rmsperf --lf"
+        )
     clusters = launch.blocks // launch.blocks_per_cluster
     return (
         f"does not fit {fit.device}: {launch.kernel} asks for {clusters} clusters of "
         f"{launch.blocks_per_cluster} blocks; {launch.active_clusters} are resident together "
-        "(asked of the device, by its stored measurement)\n"
+        f"({asked_of})\n"
         "a launch that waits on clusters which are not resident never ends; split it into more "
         "launches or make the block smaller, then: pytest --rmsperf --lf"
     )

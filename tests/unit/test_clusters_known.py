@@ -102,6 +102,20 @@ def test_a_launch_that_waits_for_nobody_needs_one_cluster(
     assert bool(found.violations) is is_violated
 
 
+def test_a_launch_that_waits_for_nobody_is_not_said_to_hang() -> None:
+    measured = fit_of_device(H200, replace(ANSWERED, active_clusters=0))
+
+    [(_, message)] = informed(asking_for(520, waits=False), measured).violations
+
+    assert message.splitlines() == [
+        (
+            f"does not fit {H200}: not even one cluster of 8 blocks of row is resident "
+            "(asked of the device, by its stored measurement)"
+        ),
+        "the driver refuses such a launch; make the block smaller, then: pytest --rmsperf --lf",
+    ]
+
+
 def test_a_device_that_does_not_fit_anyway_keeps_its_message() -> None:
     check = replace(asking_for(520), violations=((H200, "does not fit"),))
 
