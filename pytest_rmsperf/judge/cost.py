@@ -41,18 +41,31 @@ class CostLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the judge found, and the devices that it holds for.
+
+    It holds for the arch where it is of the machine code. As text it is "NVIDIA L4: 6 -> 5 blocks
+    per SM of tile_sums".
+    """
+
+    subjects: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.subjects)}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
 class ArchVerdict:
     """What the judge says of one case on the devices of interest of one arch.
 
-    `findings` are what the status rests on, `notes` what else differs. Each begins with the devices
-    it holds for, or with the arch where it holds for the machine code: "NVIDIA L4: 6 -> 5 blocks
-    per SM of tile_sums".
+    `findings` are what the status rests on, `notes` what else differs.
     """
 
     arch: str
     status: Status
-    findings: tuple[str, ...]
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
     current: StaticCost | None
     baseline: StaticCost | None
 
@@ -111,20 +124,6 @@ def cost_outcome(verdict: CostVerdict, policy: Policy) -> Outcome:
     return policy.outcome(verdict.status)
 
 
-def told(found: Iterable[tuple[str, Difference]]) -> tuple[str, ...]:
-    """Return each difference once, behind all devices or archs that it holds for."""
-    subjects: dict[str, list[str]] = {}
-    for subject, difference in found:
-        subjects.setdefault(str(difference), []).append(subject)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in subjects.items())
-
-
-def parted(finding: str) -> tuple[tuple[str, ...], str]:
-    """Return the subjects and the text of what `told` wrote."""
-    subjects, _, text = finding.partition(": ")
-    return tuple(subjects.split(", ")), text
-
-
 def first_line(device: str, message: str) -> str:
     """Return the verdict of a violation, without the device where it is told beside it."""
     return message.partition("\n")[0].replace(f"does not fit {device}: ", "does not fit: ", 1)
@@ -157,10 +156,18 @@ def _judge_arch(
         arch=check.arch,
         status=status,
         findings=(
-            *(f"{subject}: {first_line(subject, message)}" for subject, message in violations),
-            *told(decisive),
+            *(Finding((name,), first_line(name, message)) for name, message in violations),
+            *_findings(decisive),
         ),
-        notes=told(notes),
+        notes=_findings(notes),
         current=check.cost,
         baseline=baseline,
     )
+
+
+def _findings(found: Iterable[tuple[str, Difference]]) -> tuple[Finding, ...]:
+    """Return each difference once, with all devices or archs that it holds for."""
+    subjects: dict[str, list[str]] = {}
+    for subject, difference in found:
+        subjects.setdefault(str(difference), []).append(subject)
+    return tuple(Finding(tuple(names), text) for text, names in subjects.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_rmsperf.judge.cost import CostVerdict, cost_outcome, parted
+from pytest_rmsperf.judge.cost import CostVerdict, Finding, cost_outcome
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.because import capped
 from pytest_rmsperf.report.messages import labelled, selector
@@ -87,7 +87,8 @@ def _violation(verdict: CostVerdict) -> list[str]:
 def _decisive(verdict: CostVerdict) -> list[Group]:
     """Return what the verdict rests on."""
     status = verdict.status
-    return _grouped(text for one in verdict.archs if one.status is status for text in one.findings)
+    archs = (one for one in verdict.archs if one.status is status)
+    return _grouped(finding for one in archs for finding in one.findings)
 
 
 def _rest(verdict: CostVerdict) -> list[Group]:
@@ -95,17 +96,17 @@ def _rest(verdict: CostVerdict) -> list[Group]:
     lesser = [one for one in verdict.archs if one.status is not verdict.status]
     return _grouped(
         [
-            *(text for one in lesser for text in one.findings),
-            *(text for one in verdict.archs for text in one.notes),
+            *(finding for one in lesser for finding in one.findings),
+            *(note for one in verdict.archs for note in one.notes),
         ]
     )
 
 
-def _grouped(findings: Iterable[str]) -> list[Group]:
+def _grouped(findings: Iterable[Finding]) -> list[Group]:
     """Tell each text once, and together all texts that hold for the same devices or archs."""
     subjects: dict[str, tuple[str, ...]] = {}
-    for names, text in map(parted, findings):
-        subjects[text] = (*subjects.get(text, ()), *names)
+    for one in findings:
+        subjects[one.text] = (*subjects.get(one.text, ()), *one.subjects)
     groups: dict[tuple[str, ...], list[str]] = {}
     for text, names in subjects.items():
         groups.setdefault(names, []).append(text)

@@ -102,8 +102,8 @@ def _cost(verdict: CostVerdict) -> dict[str, object]:
         "archs": {
             one.arch: {
                 "status": one.status.value,
-                "findings": one.findings,
-                "notes": one.notes,
+                "findings": [str(finding) for finding in one.findings],
+                "notes": [str(note) for note in one.notes],
             }
             for one in verdict.archs
         },

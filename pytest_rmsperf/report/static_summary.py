@@ -66,7 +66,7 @@ class StaticSummary:
     def _notes(self) -> Iterator[str]:
         """Yield what differs of cases that did not change: all of it, or of how many."""
         noted = [
-            (one, "; ".join(note for arch in one.archs for note in arch.notes))
+            (one, "; ".join(str(note) for arch in one.archs for note in arch.notes))
             for one in self._verdicts
             if cost_outcome(one, self.settings.policy) is not Outcome.FAIL
         ]

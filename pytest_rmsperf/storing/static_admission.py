@@ -35,7 +35,7 @@ class CostCandidate:
     def findings(self, status: Status) -> tuple[str, ...]:
         """Return what the verdicts of this status rest on."""
         archs = (one for one in self.verdict.archs if one.status is status)
-        return tuple(finding for one in archs for finding in one.findings)
+        return tuple(str(finding) for one in archs for finding in one.findings)
 
 
 def cost_refusals(candidates: Sequence[CostCandidate]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from costs import H100, STORED, cost_of, fit_of_device, judge_arch, kernel_of, launch_of
+from costs import H100, STORED, cost_of, fit_of_device, judge_arch, kernel_of, launch_of, told
 from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.resources import CompiledKernel
 
@@ -19,13 +19,13 @@ HEAVIER = cost_of(fit_of_device(blocks_per_sm=5), kernels=[kernel_of(registers=4
 def test_the_same_cost_is_unchanged_and_nothing_is_noted() -> None:
     found = judge_arch(STORED, STORED)
 
-    assert (found.status, found.findings, found.notes) == (Status.UNCHANGED, (), ())
+    assert (found.status, told(found.findings), told(found.notes)) == (Status.UNCHANGED, (), ())
 
 
 def test_registers_alone_are_a_note() -> None:
     found = judge_arch(cost_of(kernels=[kernel_of(registers=38)]), STORED)
 
-    assert (found.status, found.findings, found.notes) == (
+    assert (found.status, told(found.findings), told(found.notes)) == (
         Status.UNCHANGED,
         (),
         ("sm_90: registers 40 -> 38 per thread of row",),
@@ -44,14 +44,14 @@ def test_a_verdict_keeps_both_costs() -> None:
 def test_losing_a_block_per_sm_is_costlier_and_names_device_kernel_and_cause() -> None:
     found = judge_arch(HEAVIER, STORED)
 
-    assert (found.status, found.findings[0]) == (
+    assert (found.status, told(found.findings)[0]) == (
         Status.COSTLIER,
         f"{H100}: 6 -> 5 blocks per SM of row, limited by registers: registers 40 -> 48 per thread",
     )
 
 
 def test_a_cause_that_a_finding_names_is_not_noted_again() -> None:
-    assert judge_arch(HEAVIER, STORED).notes == ()
+    assert told(judge_arch(HEAVIER, STORED).notes) == ()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_cause_that_a_finding_names_is_not_noted_again() -> None:
 def test_any_spill_or_local_byte_more_is_costlier(kernel: CompiledKernel, text: str) -> None:
     found = judge_arch(replace(STORED, kernels=(kernel,)), STORED)
 
-    assert (found.status, found.findings) == (Status.COSTLIER, (f"sm_90: {text}",))
+    assert (found.status, told(found.findings)) == (Status.COSTLIER, (f"sm_90: {text}",))
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_any_spill_or_local_byte_more_is_costlier(kernel: CompiledKernel, text: 
 def test_a_spill_that_is_gone_is_cheaper(kernel: CompiledKernel, text: str) -> None:
     found = judge_arch(STORED, replace(STORED, kernels=(kernel,)))
 
-    assert (found.status, found.findings) == (Status.CHEAPER, (f"sm_90: {text}",))
+    assert (found.status, told(found.findings)) == (Status.CHEAPER, (f"sm_90: {text}",))
 
 
 def test_a_block_per_sm_more_is_cheaper() -> None:
     found = judge_arch(STORED, HEAVIER)
 
-    assert (found.status, found.findings[0]) == (
+    assert (found.status, told(found.findings)[0]) == (
         Status.CHEAPER,
         f"{H100}: 5 -> 6 blocks per SM of row: registers 48 -> 40 per thread",
     )
@@ -96,7 +96,7 @@ def test_a_changed_decision_that_is_also_cheaper_is_changed() -> None:
 
     found = judge_arch(STORED, larger)
 
-    assert (found.status, found.findings, found.notes[0]) == (
+    assert (found.status, told(found.findings), told(found.notes)[0]) == (
         Status.CHANGED,
         (f"{H100}: dynamic shared bytes 49152 -> 16384 per block of row",),
         f"{H100}: 4 -> 6 blocks per SM of row: dynamic shared bytes 49152 -> 16384 per block",
@@ -106,7 +106,7 @@ def test_a_changed_decision_that_is_also_cheaper_is_changed() -> None:
 def test_removed_launch_bounds_are_changed() -> None:
     found = judge_arch(cost_of(kernels=[kernel_of(bounds=1024)]), STORED)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.CHANGED,
         ("sm_90: launch bounds 256 -> none of row",),
     )
@@ -119,7 +119,7 @@ def test_a_larger_grid_is_changed_and_no_loss_where_blocks_do_not_wait() -> None
 
     found = judge_arch(grids[1], grids[0])
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.CHANGED,
         (f"{H100}: blocks 4096 -> 8192 of row",),
     )
@@ -130,7 +130,7 @@ def test_another_kernel_is_changed_and_both_are_named() -> None:
 
     found = judge_arch(other, STORED)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.CHANGED,
         (
             f"{H100}: launches of row -> tiles",
@@ -143,7 +143,7 @@ def test_another_kernel_is_changed_and_both_are_named() -> None:
 def test_another_tile_is_changed() -> None:
     other = cost_of(fit_of_device(facts=(("tile", 8192), ("rows_per_launch", 16))))
 
-    assert judge_arch(other, STORED).findings == (f"{H100}: tile 4096 -> 8192",)
+    assert told(judge_arch(other, STORED).findings) == (f"{H100}: tile 4096 -> 8192",)
 
 
 # ---- headroom --------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_headroom_may_fall_by_a_tenth_of_the_blocks_that_are_held(
 def test_too_little_headroom_is_told_with_both_numbers_and_the_limit() -> None:
     found = judge_arch(cost_of(fit_of_device(blocks=788)), STORED)
 
-    assert (found.findings, found.notes) == (
+    assert (told(found.findings), told(found.notes)) == (
         (f"{H100}: headroom of row 280 -> 4 blocks of 792 (limit 79 less)",),
         (f"{H100}: blocks 512 -> 788 of row",),
     )

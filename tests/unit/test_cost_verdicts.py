@@ -20,6 +20,7 @@ from costs import (
     judge_arch,
     kernel_of,
     launch_of,
+    told,
 )
 from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.judge.cost import (
@@ -27,6 +28,7 @@ from pytest_rmsperf.judge.cost import (
     ArchVerdict,
     CostLimits,
     CostVerdict,
+    Finding,
     cost_outcome,
     judge_cost,
 )
@@ -49,19 +51,23 @@ def test_what_differs_alike_on_several_devices_is_told_once() -> None:
         for tile in (4096, 8192)
     )
 
-    assert judge_arch(after, before).findings == (f"{H100}, {H200}: tile 4096 -> 8192",)
+    assert told(judge_arch(after, before).findings) == (f"{H100}, {H200}: tile 4096 -> 8192",)
 
 
 def test_a_device_that_the_baseline_lacks_is_missing_and_named() -> None:
     found = judge_arch(cost_of(fit_of_device(), fit_of_device(H200)), STORED)
 
-    assert (found.status, found.findings) == (Status.MISSING, (f"{H200}: no cost is stored",))
+    assert (found.status, found.findings) == (
+        Status.MISSING,
+        (Finding((H200,), "no cost is stored"),),
+    )
 
 
 def test_a_loss_on_one_device_outranks_one_that_is_missing() -> None:
     found = judge_arch(replace(HEAVIER, fits=(*HEAVIER.fits, fit_of_device(H200))), STORED)
 
-    assert (found.status, f"{H200}: no cost is stored" in found.notes) == (Status.COSTLIER, True)
+    assert found.status is Status.COSTLIER
+    assert Finding((H200,), "no cost is stored") in found.notes
 
 
 def test_a_stored_device_that_is_no_longer_of_interest_is_nothing() -> None:
@@ -91,7 +97,8 @@ def test_a_kernel_that_only_a_new_device_launches_is_not_new() -> None:
 def test_an_arch_without_a_baseline_is_missing(why: str, *, is_paired: bool) -> None:
     found = judge_arch(STORED, None, is_paired=is_paired)
 
-    assert (found.status, found.findings[0].startswith(f"sm_90: {why}")) == (Status.MISSING, True)
+    assert found.status is Status.MISSING
+    assert str(found.findings[0]).startswith(f"sm_90: {why}")
 
 
 def test_another_compiler_is_incomparable_and_every_entry_is_named() -> None:
@@ -100,7 +107,7 @@ def test_another_compiler_is_incomparable_and_every_entry_is_named() -> None:
 
     found = judge_arch(new, old)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.INCOMPARABLE,
         ("sm_90: other compiler: nvrtc 13.0.88 -> 13.5.27, headers 12 -> none, cccl none -> 3",),
     )
@@ -109,13 +116,13 @@ def test_another_compiler_is_incomparable_and_every_entry_is_named() -> None:
 def test_what_another_compiler_made_of_it_is_noted() -> None:
     found = judge_arch(replace(SPILLING, compiler=(("nvrtc", "13.5.27"),)), STORED)
 
-    assert found.notes == ("sm_90: spill stores 0 -> 8 bytes per thread of row",)
+    assert told(found.notes) == ("sm_90: spill stores 0 -> 8 bytes per thread of row",)
 
 
 def test_other_flags_are_incomparable() -> None:
     found = judge_arch(replace(STORED, flags=("--maxrregcount=32",)), STORED)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.INCOMPARABLE,
         ("sm_90: other compiler flags: none -> --maxrregcount=32",),
     )
@@ -124,7 +131,7 @@ def test_other_flags_are_incomparable() -> None:
 def test_other_flags_of_another_commit_are_what_is_compared() -> None:
     found = judge_arch(replace(SPILLING, flags=("-G",)), STORED, is_paired=True)
 
-    assert (found.status, found.notes) == (
+    assert (found.status, told(found.notes)) == (
         Status.COSTLIER,
         ("sm_90: other compiler flags: none -> -G",),
     )
@@ -136,7 +143,7 @@ def test_other_flags_of_another_commit_are_what_is_compared() -> None:
 def test_a_device_that_it_does_not_fit_is_violated_and_the_device_is_said_once() -> None:
     found = judge_arch(check_of(STORED, (H100, UNFIT)), STORED)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.VIOLATED,
         (f"{H100}: does not fit: 3 blocks too many (computed)",),
     )
@@ -145,7 +152,7 @@ def test_a_device_that_it_does_not_fit_is_violated_and_the_device_is_said_once()
 def test_a_violation_is_told_with_what_changed() -> None:
     found = judge_arch(check_of(SPILLING, (H100, UNFIT)), STORED)
 
-    assert found.notes == ("sm_90: spill stores 0 -> 8 bytes per thread of row",)
+    assert told(found.notes) == ("sm_90: spill stores 0 -> 8 bytes per thread of row",)
 
 
 def test_a_source_that_does_not_compile_for_an_arch_is_violated() -> None:
@@ -153,7 +160,7 @@ def test_a_source_that_does_not_compile_for_an_arch_is_violated() -> None:
 
     verdict = judge_cost(CASE_ID, [check], {}, CostLimits())
 
-    assert (verdict.status, verdict.archs[0].findings, verdict.violations) == (
+    assert (verdict.status, told(verdict.archs[0].findings), verdict.violations) == (
         Status.VIOLATED,
         ("sm_75: row.cu does not compile for sm_75",),
         (("sm_75", "row.cu does not compile for sm_75\n  an error"),),
@@ -165,7 +172,7 @@ def test_a_device_without_a_plan_is_violated_and_its_kernels_are_not_gone() -> N
 
     found = judge_arch(planless, STORED)
 
-    assert (found.status, found.findings, found.notes) == (
+    assert (found.status, told(found.findings), told(found.notes)) == (
         Status.VIOLATED,
         (f"{H100}: a row is 32 blocks and 20 fit",),
         (),
@@ -177,7 +184,7 @@ def test_a_plan_where_there_was_none_is_cheaper() -> None:
 
     found = judge_arch(STORED, planless)
 
-    assert (found.status, found.findings) == (
+    assert (found.status, told(found.findings)) == (
         Status.CHEAPER,
         (f"{H100}: has a plan where there was none",),
     )

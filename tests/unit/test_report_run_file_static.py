@@ -15,7 +15,7 @@ from fake_instrument import NO_DEVICE
 from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.costs import StaticCheck
-from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict
+from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict, Finding
 from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.report.run_file import RUN_SCHEMA_VERSION, write_run
@@ -85,12 +85,23 @@ def test_source_that_does_not_compile_has_no_cost(written: Callable[..., Any]) -
 
 
 def test_verdict_is_told_with_what_it_rests_on(written: Callable[..., Any]) -> None:
-    lost = ArchVerdict("sm_89", Status.COSTLIER, ("6 -> 5",), ("registers 40 -> 48",), ADA, None)
+    lost = ArchVerdict(
+        "sm_89",
+        Status.COSTLIER,
+        (Finding(("NVIDIA L4",), "6 -> 5"),),
+        (Finding(("sm_89",), "registers 40 -> 48"),),
+        ADA,
+        None,
+    )
     verdict = CostVerdict(CASES[0], (lost,), ())
 
     found = written(findings=Findings(costs={CASES[0]: verdict}))["costs"]
 
-    told = {"status": "costlier", "findings": ["6 -> 5"], "notes": ["registers 40 -> 48"]}
+    told = {
+        "status": "costlier",
+        "findings": ["NVIDIA L4: 6 -> 5"],
+        "notes": ["sm_89: registers 40 -> 48"],
+    }
     assert found == {
         CASES[0]: {
             "status": "costlier",

@@ -11,7 +11,7 @@ import pytest
 from costs import check_of, cost_of
 from pytest_rmsperf.cost_accounting import CostAccount
 from pytest_rmsperf.costing import Checks
-from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict
+from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict, Finding
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.report.static_summary import MOST_LISTED, StaticSummary
@@ -45,8 +45,9 @@ def summary(default_settings: Settings) -> Build:
 def verdict(
     status: Status, case_id: str = CASE, finding: str = "lost a block", *notes: str
 ) -> CostVerdict:
-    found = () if status is Status.UNCHANGED else (f"NVIDIA L4: {finding}",)
-    return CostVerdict(case_id, (ArchVerdict("sm_89", status, found, notes, None, None),), ())
+    found = () if status is Status.UNCHANGED else (Finding(("NVIDIA L4",), finding),)
+    noted = tuple(Finding(("sm_89",), one) for one in notes)
+    return CostVerdict(case_id, (ArchVerdict("sm_89", status, found, noted, None, None),), ())
 
 
 # ---- what warns ------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def test_run_that_saves_does_not_warn_of_what_it_accepts(summary: Build) -> None
 
 
 def test_what_fails_nothing_is_counted(summary: Build) -> None:
-    noted = [verdict(Status.UNCHANGED, one, "", "sm_89: other code") for one in (CASE, OTHER)]
+    noted = [verdict(Status.UNCHANGED, one, "", "other code") for one in (CASE, OTHER)]
 
     assert list(summary(*noted).lines()) == [
         "noted of 2 cases: other code, which fails nothing; list it with --rmsperf-details"
@@ -111,7 +112,7 @@ def test_what_fails_nothing_is_counted(summary: Build) -> None:
 
 
 def test_details_list_what_fails_nothing(summary: Build) -> None:
-    noted = [verdict(Status.UNCHANGED, one, "", "sm_89: a", "sm_89: b") for one in (CASE, OTHER)]
+    noted = [verdict(Status.UNCHANGED, one, "", "a", "b") for one in (CASE, OTHER)]
 
     lines = list(summary(*noted, details=True).lines())
 
