@@ -56,6 +56,14 @@ class Variant:
     flags: tuple[str, ...] = ()
     least_compute_capability: str | None = None
 
+    def __post_init__(self) -> None:
+        least = self.least_compute_capability
+        if least is not None and not re.fullmatch("[0-9]+[.][0-9]", least):
+            # "90" would stand above every device, and the variant would be looked at on none.
+            raise OperatorError(
+                f"variant {self.name}: least_compute_capability must be like 9.0, got {least!r}"
+            )
+
 
 def identity(problem: Problem) -> Problem:
     """Return the problem as it is."""

@@ -46,6 +46,11 @@ class DeviceIdentity:
         return "sm_" + self.compute_capability.replace(".", "")
 
 
+def capability_number(compute_capability: str) -> tuple[int, ...]:
+    """Return a compute capability such as "9.0" as numbers, whose order is that of capabilities."""
+    return tuple(map(int, compute_capability.split(".")))
+
+
 @dataclass(frozen=True, slots=True)
 class Tenant:
     """A process on the device that is none of ours; what the driver does not tell is None."""

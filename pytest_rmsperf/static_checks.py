@@ -13,6 +13,7 @@ from pytest_rmsperf.costs import DeviceFit, StaticCheck, StaticCost, fit_of, lau
 from pytest_rmsperf.device.clusters import cluster_refusal
 from pytest_rmsperf.device.occupancy import ProfileCapacity
 from pytest_rmsperf.device.profiles import DeviceProfile
+from pytest_rmsperf.environment import capability_number
 from pytest_rmsperf.errors import CompileError, GateFailure, PlanError
 from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.residency import check_residency
@@ -39,10 +40,10 @@ def devices_by_arch(
     variant: Variant, devices: Iterable[DeviceProfile]
 ) -> dict[str, list[DeviceProfile]]:
     """Return the devices that a variant is meant for by their arch, in the order given."""
-    least = variant.least_compute_capability
+    least = capability_number(variant.least_compute_capability or "0.0")
     found: dict[str, list[DeviceProfile]] = {}
     for one in devices:
-        if least is None or _number(one.identity.compute_capability) >= _number(least):
+        if capability_number(one.identity.compute_capability) >= least:
             found.setdefault(one.arch, []).append(one)
     return found
 
@@ -112,7 +113,3 @@ def _refused(device: DeviceProfile, message: str) -> _Held:
     one = device.identity
     why_not = message.partition("\n")[0]
     return _Held(DeviceFit(one.name, one.sms, (), (), why_not=why_not), violation=message)
-
-
-def _number(compute_capability: str) -> tuple[int, ...]:
-    return tuple(map(int, compute_capability.split(".")))

@@ -6,6 +6,7 @@ driver can say it.
 
 from __future__ import annotations
 
+from pytest_rmsperf.environment import capability_number
 from pytest_rmsperf.launch import KernelLaunch
 
 FIRST_WITH_CLUSTERS = (9, 0)  # CUDA C++ Programming Guide, "Thread Block Clusters"
@@ -21,8 +22,7 @@ PORTABLE_ONLY = ("11.0", "12.1")
 
 def has_clusters(compute_capability: str) -> bool:
     """Say whether devices of this compute capability, such as "9.0", launch clusters at all."""
-    major, minor = compute_capability.split(".")
-    return (int(major), int(minor)) >= FIRST_WITH_CLUSTERS
+    return capability_number(compute_capability) >= FIRST_WITH_CLUSTERS
 
 
 def largest_cluster(compute_capability: str) -> int:

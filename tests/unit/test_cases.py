@@ -128,6 +128,17 @@ def test_the_name_of_an_operator_follows_the_same_rule() -> None:
         replace(TWICE, name="row/softmax")
 
 
+@pytest.mark.parametrize("least", ["90", "sm_90", "9", "", "9.0a"])
+def test_a_least_compute_capability_that_is_none_is_refused(least: str) -> None:
+    with pytest.raises(OperatorError, match=f"variant plain: .* must be like 9.0, got {least!r}"):
+        replace(PLAIN, least_compute_capability=least)
+
+
+@pytest.mark.parametrize("least", ["9.0", "12.1"])
+def test_a_least_compute_capability_is_taken_as_written(least: str) -> None:
+    assert replace(PLAIN, least_compute_capability=least).least_compute_capability == least
+
+
 def test_an_operator_without_inputs_is_refused() -> None:
     with pytest.raises(OperatorError, match="has no input set: nothing can be checked"):
         replace(TWICE, input_sets=())
