@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_rmsperf.judge.policy import COMPARED, Outcome, Policy, Status
@@ -14,6 +14,7 @@ UNANSWERED = (
     "failed: nothing was compared, and {} asks for a GPU; run it on one, with baselines that were "
     "stored there: pytest --rmsperf-save"
 )
+OTHER_COMMIT = "compare with a commit that has these cases: pytest --rmsperf-against=REF"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +88,14 @@ class Account:
             return None
         left_out = self.unanswered
         if left_out:
-            named = ", ".join(left_out[:MOST_NAMED]) + (" ..." if left_out[MOST_NAMED:] else "")
             return (
                 f"failed: {len(left_out)} of {len(self.asked)} latencies were neither compared nor "
-                f"waived: {named}; run their tests, or waive them: "
+                f"waived: {first_named(left_out)}; run their tests, or waive them: "
                 '@pytest.mark.rmsperf(waive="why")'
             )
         if self.asked and not self.compared and not self.waived.keys() >= self.asked:
             paired = any(one.is_paired for one in self.verdicts.values())
-            remedy = (
-                "compare with a commit that has these cases: pytest --rmsperf-against=REF"
-                if paired
-                else "store baselines: pytest --rmsperf-save"
-            )
+            remedy = OTHER_COMMIT if paired else "store baselines: pytest --rmsperf-save"
             return (
                 f"failed: 0 of {len(self.asked)} latencies compared: the policy lets every verdict "
                 f"pass, and so nothing was gated; {remedy}"
@@ -120,3 +116,8 @@ class Account:
         left = f"; {self.deselected} more deselected" if self.deselected else ""
         left += "; --lf leaves out what passed before" if self.last_failed else ""
         return f"{compared} of {len(self.asked)} latencies compared{reason}{verdicts}{left}"
+
+
+def first_named(case_ids: Sequence[str]) -> str:
+    """Name the first of these cases, with dots for those that are left."""
+    return ", ".join(case_ids[:MOST_NAMED]) + (" ..." if case_ids[MOST_NAMED:] else "")

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_rmsperf.accounting import MOST_NAMED
+from pytest_rmsperf.accounting import OTHER_COMMIT, first_named
 from pytest_rmsperf.device.profiles import DeviceProfile
 from pytest_rmsperf.judge.cost import CostVerdict, cost_outcome
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.cost_messages import cost_headline
 from pytest_rmsperf.report.header import named_devices
+from pytest_rmsperf.storing.static_store import SAVE
 
 # What a suite is told of though no test asks; what is missing or incomparable is no loss by itself.
 LOSSES = frozenset({Status.VIOLATED, Status.COSTLIER, Status.CHANGED})
@@ -96,18 +97,13 @@ class CostAccount:
     def _not_compared(self) -> Iterator[str]:
         left_out = self.unanswered
         if left_out:
-            named = ", ".join(left_out[:MOST_NAMED]) + (" ..." if left_out[MOST_NAMED:] else "")
             yield (
                 f"failed: {len(left_out)} of {len(self.asked)} static costs were not compared: "
-                f"{named}; run their tests, or leave them out by -k"
+                f"{first_named(left_out)}; run their tests, or leave them out by -k"
             )
         elif self.asked and not self.compared:
             paired = any(one.is_paired for one in self.verdicts.values())
-            remedy = (
-                "compare with a commit that has these cases: pytest --rmsperf-against=REF"
-                if paired
-                else "store baselines: pytest --rmsperf-static --rmsperf-save"
-            )
+            remedy = OTHER_COMMIT if paired else f"store baselines: {SAVE}"
             yield (
                 f"failed: 0 of {len(self.asked)} static costs compared, and so nothing was gated; "
                 f"{remedy}"

@@ -9,6 +9,7 @@ from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.because import capped
 from pytest_rmsperf.report.messages import labelled, selector
 from pytest_rmsperf.report.tipping import clusters_line, tipping_points
+from pytest_rmsperf.storing.static_store import SAVE
 
 MOST_NAMED = 2  # in the first line; below it, all are
 MOST_LEFT = 2
@@ -45,10 +46,9 @@ def cost_remedy(verdict: CostVerdict, *, saves: bool = False) -> str:
         found = _PAIRED_REMEDIES.get(verdict.status, found)
     elif verdict.status is Status.COSTLIER and saves:
         found = "nothing of this run is saved; name the case to accept it: {accept} -k {name}"
-    return found.format(accept=_ACCEPT, name=f'"{selector(verdict.case_id)}"')
+    return found.format(accept=SAVE, name=f'"{selector(verdict.case_id)}"')
 
 
-_ACCEPT = "pytest --rmsperf-static --rmsperf-save"
 _REMEDIES = {
     Status.VIOLATED: "make it fit, or leave the device out of --rmsperf-devices",
     Status.COSTLIER: "accept it with: {accept} -k {name}",
