@@ -12,6 +12,7 @@ from pytest_rmsperf.judge.cost import CostVerdict, cost_outcome
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.cost_messages import cost_headline
 from pytest_rmsperf.report.header import named_devices
+from pytest_rmsperf.report.messages import counted
 from pytest_rmsperf.storing.static_store import SAVE
 
 # What a suite is told of though no test asks; what is missing or incomparable is no loss by itself.
@@ -88,7 +89,7 @@ class CostAccount:
         losses = self.unasked
         if losses:
             first, more = losses[0], len(losses) - 1
-            others = f", and {more} more case{'' if more == 1 else 's'}" if more else ""
+            others = f", and {counted(more, 'more case')}" if more else ""
             yield (
                 f"failed: {first.case_id} is {cost_headline(first)}{others}; no test asks for "
                 f"that; {ADD_FIXTURE}"

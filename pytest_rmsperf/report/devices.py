@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_rmsperf.costs import DeviceFit, StaticCheck, StaticCost
 from pytest_rmsperf.device.occupancy import TippingPoint
 from pytest_rmsperf.judge.cost import first_line
-from pytest_rmsperf.report.messages import UNKNOWN
+from pytest_rmsperf.report.messages import UNKNOWN, counted
 from pytest_rmsperf.report.tipping import slack_of, tipping_points
 
 Checked = tuple[str, tuple[StaticCheck, ...]]
@@ -70,8 +70,8 @@ def tightest_line(checked: Sequence[Checked]) -> str | None:
     places = list(_places(checked))
     devices = len({one.fit.device for one in places})
     violated = sum(any(one.refusals for one in checks) for _, checks in checked)
-    line = f"static: {_count(cases, 'case')} on {_count(devices, 'device')}"
-    line += f", {_count(violated, 'case')} violated" if violated else ""
+    line = f"static: {counted(cases, 'case')} on {counted(devices, 'device')}"
+    line += f", {counted(violated, 'case')} violated" if violated else ""
     waiting = [one for one in places if one.headroom_blocks >= 0 and not one.is_violated]
     if not waiting:
         return line if violated else f"{line}; no launch waits on other blocks"
@@ -192,7 +192,3 @@ def _aligned(cells: Sequence[str], last: str, widths: Sequence[int]) -> str:
         if width
     ]
     return "  " + "  ".join((*texts, last)).rstrip()
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

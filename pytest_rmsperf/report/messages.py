@@ -24,6 +24,11 @@ def percent(change: float | None) -> str:
     return UNKNOWN if change is None else f"{100 * change:+.1f} %"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return "1 case" or "2 cases"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def selector(case_id: str) -> str:
     """Return the -k expression that selects a case.
 

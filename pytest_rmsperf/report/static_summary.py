@@ -11,6 +11,7 @@ from pytest_rmsperf.judge.policy import Outcome
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.report.cost_messages import cost_headline, cost_remedy
 from pytest_rmsperf.report.devices import device_table, tightest_line
+from pytest_rmsperf.report.messages import counted
 from pytest_rmsperf.settings import Settings
 
 MOST_LISTED = 5
@@ -43,7 +44,7 @@ class StaticSummary:
             were = (
                 "test that launches or times something was"
                 if count == 1
-                else ("tests that launch or time something were")
+                else "tests that launch or time something were"
             )
             yield f"static only: {count} {were} deselected"
 
@@ -76,7 +77,7 @@ class StaticSummary:
         elif told:
             cases = sum(map(len, told.values()))
             yield (
-                f"noted of {cases} case{'' if cases == 1 else 's'}: other code, which fails "
+                f"noted of {counted(cases, 'case')}: other code, which fails "
                 "nothing; list it with --rmsperf-details"
             )
 
@@ -94,5 +95,4 @@ def _grouped(told: Iterable[tuple[CostVerdict, str]]) -> dict[str, list[CostVerd
 
 def _cases(verdicts: list[CostVerdict]) -> str:
     more = len(verdicts) - 1
-    others = f" and {more} more case{'' if more == 1 else 's'}" if more else ""
-    return f"{verdicts[0].case_id}{others}"
+    return verdicts[0].case_id + (f" and {counted(more, 'more case')}" if more else "")

@@ -17,6 +17,7 @@ from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.protocol import Cache
 from pytest_rmsperf.report.conditions import clocks_line
 from pytest_rmsperf.report.messages import (
+    counted,
     headline,
     odd_sessions,
     percent,
@@ -84,12 +85,12 @@ class Summary:
             yield clocks
         again = self.results.campaign.set_aside
         if again:
-            yield f"measured again: {_count(len(again), 'session')}: {again[0].why_unfit()}"
+            yield f"measured again: {counted(len(again), 'session')}: {again[0].why_unfit()}"
         bound = [one.case_id for one in self._verdicts() if _is_host_bound(one)]
         if bound:
             yield (
                 f"host-bound (device time is less than half of host completion): "
-                f"{_count(len(bound), 'case')}: {_few(bound)}"
+                f"{counted(len(bound), 'case')}: {_few(bound)}"
             )
 
     def _cases(self) -> Iterator[str]:
@@ -134,7 +135,7 @@ class Summary:
             if changed:
                 yield f"resources: {one.case_id}: {changed}"
         if other.gone:
-            cases = _count(len(other.gone), "case")
+            cases = counted(len(other.gone), "case")
             yield f"gone since {other.commit}: {cases}: {_few(other.gone)}"
 
 
@@ -158,14 +159,10 @@ def _is_host_bound(verdict: Verdict) -> bool:
 def _cleared(verdict: Verdict) -> str:
     return (
         f"cleared: {verdict.case_id}: the first round said {percent(verdict.cleared)}, "
-        f"{_count(verdict.confirming, 'fresh session')} did not bear it out: {headline(verdict)}"
+        f"{counted(verdict.confirming, 'fresh session')} did not bear it out: {headline(verdict)}"
     )
 
 
 def _few(names: Iterable[str]) -> str:
     found = list(names)
     return ", ".join(found[:MOST_LISTED]) + (" ..." if found[MOST_LISTED:] else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_rmsperf.costs import StaticCost
 from pytest_rmsperf.errors import RmsperfError
 from pytest_rmsperf.judge.policy import Status
+from pytest_rmsperf.report.messages import counted
 from pytest_rmsperf.storing.case_store import apply
 from pytest_rmsperf.storing.static_admission import (
     CostCandidate,
@@ -89,13 +90,9 @@ def _saved(path: Path, pairs: Sequence[_Pair]) -> str:
     changed = sum(one.is_changed for one in pairs)
     same = len(pairs) - changed
     if not changed:
-        return f"unchanged: {_baselines(same)} in {path}"
+        return f"unchanged: {counted(same, 'static baseline')} in {path}"
     rest = f", {same} more unchanged" if same else ""
-    return f"saved {_baselines(changed)} in {path}{rest}"
-
-
-def _baselines(count: int) -> str:
-    return f"{count} static baseline{'' if count == 1 else 's'}"
+    return f"saved {counted(changed, 'static baseline')} in {path}{rest}"
 
 
 def _told(candidates: Iterable[CostCandidate]) -> Iterator[str]:
@@ -117,7 +114,7 @@ def _dropped(path: Path, pairs: Iterable[_Pair]) -> Iterator[str]:
             devices[device] = devices.get(device, 0) + 1
     for device, count in devices.items():
         yield (
-            f"dropped: {device} from {count} case{'' if count == 1 else 's'} in {path}: "
+            f"dropped: {device} from {counted(count, 'case')} in {path}: "
             "it was not looked at, and the machine code is another; "
             "name it in --rmsperf-devices and save again"
         )
