@@ -5,6 +5,7 @@ A cost is exact: it comes from the compiler and from arithmetic, so two of them 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rmsperf.launch import LaunchPlan
@@ -144,6 +145,11 @@ def fit_of(residency: Residency, plan: LaunchPlan) -> DeviceFit:
         launches=tuple(map(_planned, residency.launches)),
         facts=plan.facts,
     )
+
+
+def kernel_named(kernels: Sequence[CompiledKernel], name: str) -> CompiledKernel | None:
+    """Return the kernel of this name; None where there is none."""
+    return next((one for one in kernels if one.name == name), None)
 
 
 def launched_kernels(module: CompiledModule, *plans: LaunchPlan) -> tuple[CompiledKernel, ...]:

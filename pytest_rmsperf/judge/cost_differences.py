@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, Resources
+from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, Resources, kernel_named
 from pytest_rmsperf.device.occupancy import DeviceLimits, blocks_per_sm, limits_for
 from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.judge.difference import (
@@ -144,11 +144,7 @@ def _blocks_per_sm(
     old, new = pair
     if old.blocks_per_sm == new.blocks_per_sm:
         return []
-    kernels = [
-        next((one for one in side.kernels if one.name == new.kernel), None)
-        for side in (before, after)
-    ]
-    was, now = kernels
+    was, now = (kernel_named(side.kernels, new.kernel) for side in (before, after))
     causes = field_differences(_NEEDS_OF_LAUNCHES, old, new, new.kernel)
     if was is not None and now is not None:
         causes = [*field_differences(_NEEDS_OF_KERNELS, was, now, new.kernel), *causes]

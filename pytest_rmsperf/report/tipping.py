@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rmsperf.costs import DeviceFit, StaticCost
+from pytest_rmsperf.costs import DeviceFit, StaticCost, kernel_named
 from pytest_rmsperf.device.occupancy import Slack, slack
 from pytest_rmsperf.judge.cost_differences import limits_of
 
@@ -24,7 +24,7 @@ def tipping_points(cost: StaticCost, fit: DeviceFit) -> str:
 def slack_of(cost: StaticCost, fit: DeviceFit) -> Slack | None:
     """Return the tipping points of the tightest launch; None where its limits are not known."""
     launch, limits = fit.tightest, limits_of(cost.arch)
-    kernel = next((one for one in cost.kernels if launch and one.name == launch.kernel), None)
+    kernel = kernel_named(cost.kernels, launch.kernel) if launch is not None else None
     if launch is None or limits is None or kernel is None:
         return None
     return slack(limits, kernel, launch.threads_per_block, launch.dynamic_smem_bytes)
