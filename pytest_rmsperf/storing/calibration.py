@@ -25,7 +25,7 @@ from pytest_rmsperf.judge.thresholds import Limit, Thresholds
 from pytest_rmsperf.measurement import Measurement, Noise, middle
 from pytest_rmsperf.report.messages import selector
 from pytest_rmsperf.storing.baselines import BaselineStore, Cases
-from pytest_rmsperf.storing.case_store import Edit, apply
+from pytest_rmsperf.storing.case_store import apply
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,7 @@ def store_noise(
         by_operator.setdefault(one[0].case_id.split("/")[0], []).append(one)
     apply(
         [
-            Edit(store, device_key, operator, _Calibration(tuple(found)))
+            store.edit(device_key, operator, _Calibration(tuple(found)))
             for operator, found in by_operator.items()
         ]
     )

@@ -15,7 +15,7 @@ from pytest_rmsperf.storing.admission import (
     loss_of,
 )
 from pytest_rmsperf.storing.baselines import BaselineStore, Cases
-from pytest_rmsperf.storing.case_store import Edit, apply
+from pytest_rmsperf.storing.case_store import apply
 from pytest_rmsperf.storing.refusals import refusals
 
 __all__ = ["Candidate", "Rules", "save_baselines"]
@@ -35,10 +35,7 @@ def save_baselines(
         raise RmsperfError("\n".join(refused))
     taken = [one for one in candidates if not is_unrepeated_gain(one)]
     files = _by_file(taken)
-    edits = [
-        Edit(store, device_key, operator, _Admission(tuple(found)))
-        for (device_key, operator), found in files.items()
-    ]
+    edits = [store.edit(*file, _Admission(tuple(found))) for file, found in files.items()]
     apply(edits)
     saved = [
         f"saved {len(found)} baseline{'s' if len(found) > 1 else ''} in {store.path(*file)}"

@@ -25,10 +25,6 @@ class StaticStore(CaseStore[StaticCost]):
 
     renewal: ClassVar[str] = f"save anew: {SAVE}"
 
-    def archs(self, operator: str) -> tuple[str, ...]:
-        """Return all archs that have a file for `operator`, sorted."""
-        return self.targets(operator)
-
     def file_name(self, operator: str) -> str:
         """Return the name of an operator's file."""
         return f"{operator}.static.json"

@@ -72,7 +72,7 @@ def test_archs_are_those_that_hold_the_operator(store: StaticStore) -> None:
         "sm_89", "rows", {"rows/one-graph/4": cost_of(case_id="rows/one-graph/4", arch="sm_89")}
     )
 
-    assert (store.archs(OPERATOR), store.archs("rows")) == (("sm_90",), ("sm_89",))
+    assert (store.targets(OPERATOR), store.targets("rows")) == (("sm_90",), ("sm_89",))
 
 
 def test_partial_save_keeps_the_other_cases(store: StaticStore) -> None:
@@ -103,7 +103,7 @@ def test_latencies_are_never_taken_for_static_baselines(
 ) -> None:
     latencies[0].write(DEVICE, OPERATOR, {GRAPH: stored()})
 
-    assert empty.archs(OPERATOR) == ()
+    assert empty.targets(OPERATOR) == ()
 
 
 @pytest.mark.parametrize("operator", ["static", "softmax_static", "cold"])
