@@ -41,7 +41,7 @@ class CostLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CostFinding:
     """One thing that the judge found, and the devices that it holds for.
 
     It holds for the arch where it is of the machine code. As text it is "NVIDIA L4: 6 -> 5 blocks
@@ -64,8 +64,8 @@ class ArchVerdict:
 
     arch: str
     status: Status
-    findings: tuple[Finding, ...]
-    notes: tuple[Finding, ...]
+    findings: tuple[CostFinding, ...]
+    notes: tuple[CostFinding, ...]
     current: StaticCost | None
     baseline: StaticCost | None
 
@@ -156,7 +156,7 @@ def _judge_arch(
         arch=check.arch,
         status=status,
         findings=(
-            *(Finding((name,), first_line(name, message)) for name, message in violations),
+            *(CostFinding((name,), first_line(name, message)) for name, message in violations),
             *_findings(decisive),
         ),
         notes=_findings(notes),
@@ -165,9 +165,9 @@ def _judge_arch(
     )
 
 
-def _findings(found: Iterable[tuple[str, Difference]]) -> tuple[Finding, ...]:
+def _findings(found: Iterable[tuple[str, Difference]]) -> tuple[CostFinding, ...]:
     """Return each difference once, with all devices or archs that it holds for."""
     subjects: dict[str, list[str]] = {}
     for subject, difference in found:
         subjects.setdefault(str(difference), []).append(subject)
-    return tuple(Finding(tuple(names), text) for text, names in subjects.items())
+    return tuple(CostFinding(tuple(names), text) for text, names in subjects.items())

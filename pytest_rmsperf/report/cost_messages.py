@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_rmsperf.judge.cost import CostVerdict, Finding, cost_outcome
+from pytest_rmsperf.judge.cost import CostFinding, CostVerdict, cost_outcome
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.because import capped
 from pytest_rmsperf.report.messages import labelled, selector
@@ -102,7 +102,7 @@ def _rest(verdict: CostVerdict) -> list[Group]:
     )
 
 
-def _grouped(findings: Iterable[Finding]) -> list[Group]:
+def _grouped(findings: Iterable[CostFinding]) -> list[Group]:
     """Tell each text once, and together all texts that hold for the same devices or archs."""
     subjects: dict[str, tuple[str, ...]] = {}
     for one in findings:

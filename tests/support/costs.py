@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_rmsperf.costs import DeviceFit, PlannedLaunch, Resources, StaticCheck, StaticCost
-from pytest_rmsperf.judge.cost import ArchVerdict, CostLimits, Finding, judge_cost
+from pytest_rmsperf.judge.cost import ArchVerdict, CostFinding, CostLimits, judge_cost
 from pytest_rmsperf.resources import CompiledKernel, MachineCode
 
 CASE_ID = "softmax/online-graph/16x1024"
@@ -144,6 +144,6 @@ def judge_arch(
     return judge_cost(CASE_ID, [check], baselines, limits, is_paired=is_paired).archs[0]
 
 
-def told(findings: Sequence[Finding]) -> tuple[str, ...]:
+def told(findings: Sequence[CostFinding]) -> tuple[str, ...]:
     """Return findings as text."""
     return tuple(map(str, findings))

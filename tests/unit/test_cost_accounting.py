@@ -11,7 +11,7 @@ import pytest
 from pytest_rmsperf.accounting import MOST_NAMED
 from pytest_rmsperf.cost_accounting import LOSSES, CostAccount
 from pytest_rmsperf.device.profiles import profiles_named
-from pytest_rmsperf.judge.cost import PRECEDENCE, ArchVerdict, CostVerdict, Finding
+from pytest_rmsperf.judge.cost import PRECEDENCE, ArchVerdict, CostFinding, CostVerdict
 from pytest_rmsperf.judge.policy import COMPARED, Outcome, Policy, Status
 
 NOT_COMPARED = (Status.MISSING, Status.INCOMPARABLE)
@@ -20,7 +20,12 @@ LENIENT = Policy(tuple((one, Outcome.WARN) for one in NOT_COMPARED))
 
 def verdict(case_id: str, status: Status, *, is_paired: bool = False) -> CostVerdict:
     found = ArchVerdict(
-        "sm_89", status, (Finding(("NVIDIA L4",), "6 -> 5 blocks per SM of row"),), (), None, None
+        "sm_89",
+        status,
+        (CostFinding(("NVIDIA L4",), "6 -> 5 blocks per SM of row"),),
+        (),
+        None,
+        None,
     )
     return CostVerdict(case_id, (found,), (), is_paired)
 

@@ -26,9 +26,9 @@ from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.judge.cost import (
     PRECEDENCE,
     ArchVerdict,
+    CostFinding,
     CostLimits,
     CostVerdict,
-    Finding,
     cost_outcome,
     judge_cost,
 )
@@ -59,7 +59,7 @@ def test_a_device_that_the_baseline_lacks_is_missing_and_named() -> None:
 
     assert (found.status, found.findings) == (
         Status.MISSING,
-        (Finding((H200,), "no cost is stored"),),
+        (CostFinding((H200,), "no cost is stored"),),
     )
 
 
@@ -67,7 +67,7 @@ def test_a_loss_on_one_device_outranks_one_that_is_missing() -> None:
     found = judge_arch(replace(HEAVIER, fits=(*HEAVIER.fits, fit_of_device(H200))), STORED)
 
     assert found.status is Status.COSTLIER
-    assert Finding((H200,), "no cost is stored") in found.notes
+    assert CostFinding((H200,), "no cost is stored") in found.notes
 
 
 def test_a_stored_device_that_is_no_longer_of_interest_is_nothing() -> None:

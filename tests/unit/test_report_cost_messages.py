@@ -21,7 +21,7 @@ from costs import (
     launch_of,
 )
 from pytest_rmsperf.costs import StaticCheck, StaticCost
-from pytest_rmsperf.judge.cost import ArchVerdict, CostLimits, CostVerdict, Finding, judge_cost
+from pytest_rmsperf.judge.cost import ArchVerdict, CostFinding, CostLimits, CostVerdict, judge_cost
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.report.cost_messages import cost_headline, cost_message, cost_remedy
 
@@ -49,7 +49,7 @@ def lines_of(verdict: CostVerdict, policy: Policy | None = None) -> list[str]:
 
 
 def with_status(status: Status, *, is_paired: bool = False) -> CostVerdict:
-    one = ArchVerdict("sm_90", status, (Finding(("sm_90",), "a finding"),), (), STORED, STORED)
+    one = ArchVerdict("sm_90", status, (CostFinding(("sm_90",), "a finding"),), (), STORED, STORED)
     return CostVerdict(CASE_ID, (one,), (), is_paired)
 
 

@@ -15,7 +15,7 @@ from fake_instrument import NO_DEVICE
 from pytest_rmsperf.campaign import Campaign
 from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.costs import StaticCheck
-from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict, Finding
+from pytest_rmsperf.judge.cost import ArchVerdict, CostFinding, CostVerdict
 from pytest_rmsperf.judge.policy import Status
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.report.run_file import RUN_SCHEMA_VERSION, write_run
@@ -88,8 +88,8 @@ def test_verdict_is_told_with_what_it_rests_on(written: Callable[..., Any]) -> N
     lost = ArchVerdict(
         "sm_89",
         Status.COSTLIER,
-        (Finding(("NVIDIA L4",), "6 -> 5"),),
-        (Finding(("sm_89",), "registers 40 -> 48"),),
+        (CostFinding(("NVIDIA L4",), "6 -> 5"),),
+        (CostFinding(("sm_89",), "registers 40 -> 48"),),
         ADA,
         None,
     )

@@ -11,7 +11,7 @@ import pytest
 from costs import check_of, cost_of
 from pytest_rmsperf.cost_accounting import CostAccount
 from pytest_rmsperf.costing import Checks
-from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict, Finding
+from pytest_rmsperf.judge.cost import ArchVerdict, CostFinding, CostVerdict
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.judging import Findings
 from pytest_rmsperf.report.static_summary import MOST_LISTED, StaticSummary
@@ -45,8 +45,8 @@ def summary(default_settings: Settings) -> Build:
 def verdict(
     status: Status, case_id: str = CASE, finding: str = "lost a block", *notes: str
 ) -> CostVerdict:
-    found = () if status is Status.UNCHANGED else (Finding(("NVIDIA L4",), finding),)
-    noted = tuple(Finding(("sm_89",), one) for one in notes)
+    found = () if status is Status.UNCHANGED else (CostFinding(("NVIDIA L4",), finding),)
+    noted = tuple(CostFinding(("sm_89",), one) for one in notes)
     return CostVerdict(case_id, (ArchVerdict("sm_89", status, found, noted, None, None),), ())
 
 

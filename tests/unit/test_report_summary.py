@@ -18,7 +18,7 @@ from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.cost_accounting import CostAccount
 from pytest_rmsperf.environment import Provenance
 from pytest_rmsperf.inquiry import Results
-from pytest_rmsperf.judge.cost import ArchVerdict, CostVerdict, Finding
+from pytest_rmsperf.judge.cost import ArchVerdict, CostFinding, CostVerdict
 from pytest_rmsperf.judge.ordering import Ordered, Ordering, OrderStatus
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.judge.thresholds import STORED
@@ -277,7 +277,7 @@ def test_kernels_whose_cost_has_a_verdict_are_not_told_of_twice(
     now, before = (checked(FIRST.id, n, launch) for n in (2, 4))
     other = OtherBuild("HEAD", "1a2b3c4", {}, {}, ())
     found = ArchVerdict(
-        "sm_90", Status.COSTLIER, (Finding(("NVIDIA H200",), "4 -> 2"),), (), None, None
+        "sm_90", Status.COSTLIER, (CostFinding(("NVIDIA H200",), "4 -> 2"),), (), None, None
     )
     cost = CostVerdict(FIRST.id, (found,), (), is_paired=True)
     report = CaseReport(now, None, None, None, None, None, before, cost)
