@@ -151,7 +151,10 @@ def test_a_worker_that_cannot_be_started_leaves_everything_to_the_checks() -> No
     def start() -> Hand:
         raise BlockingIOError("no more processes")
 
-    work_off((ROW, TILE), 2, start, lambda _: None)
+    said: list[str] = []
+    work_off((ROW, TILE), 2, start, said.append)
+
+    assert len(said) == 2
 
 
 def test_progress_counts_cubins_and_archs_apart() -> None:
