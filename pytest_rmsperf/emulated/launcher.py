@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rmsperf.cases import Submission
+from pytest_rmsperf.device.clusters import PORTABLE_CLUSTER_BLOCKS
 from pytest_rmsperf.device.occupancy import DeviceLimits, ProfileCapacity, limits_for
 from pytest_rmsperf.device.profiles import DeviceProfile
 from pytest_rmsperf.emulated.library import BlockCapacity, Conditions, Grid, KernelLibrary, Progress
@@ -20,9 +21,6 @@ from pytest_rmsperf.launch import (
     ScalarArgument,
 )
 from pytest_rmsperf.resources import CompiledModule
-
-# What a kernel may ask for without an attribute that its launcher does not set.
-PORTABLE_CLUSTER_BLOCKS = 8
 
 
 @dataclass(frozen=True, slots=True)
