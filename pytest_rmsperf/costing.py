@@ -15,7 +15,7 @@ from pytest_rmsperf.judge.clusters import with_known_clusters
 from pytest_rmsperf.judge.cost import CostLimits, CostVerdict, judge_cost
 
 Checks = tuple[StaticCheck, ...]
-Costs = Mapping[str, StaticCost]  # by arch
+CostsByArch = Mapping[str, StaticCost]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Costing:
     """
 
     limits: CostLimits = field(default_factory=CostLimits)
-    stored: Mapping[str, Costs] = field(default_factory=dict)
+    stored: Mapping[str, CostsByArch] = field(default_factory=dict)
     measured: Mapping[str, Mapping[str, DeviceFit]] = field(default_factory=dict)
     other: OtherBuild | None = None
 
@@ -53,7 +53,7 @@ class Costing:
             measured[mine.fit.device] = mine.fit
         return tuple(with_known_clusters(one, measured) for one in checked.static)
 
-    def _baselines(self, case_id: str, campaign: Campaign) -> Costs:
+    def _baselines(self, case_id: str, campaign: Campaign) -> CostsByArch:
         if self.other is None:
             return self.stored.get(case_id, {})
         other = self.other.cases.get(case_id)

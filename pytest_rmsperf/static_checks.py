@@ -19,12 +19,12 @@ from pytest_rmsperf.launch import LaunchPlan
 from pytest_rmsperf.residency import check_residency
 from pytest_rmsperf.resources import CompiledModule
 
-Compile = Callable[[str], CompiledModule]  # for an arch
+Compiled = Callable[[str], CompiledModule]  # for an arch
 OWN = ("arch", "flags")  # what a module's identity says beside the compiler
 
 
 def static_checks(
-    case: Case, devices: Iterable[DeviceProfile], compiled: Compile
+    case: Case, devices: Iterable[DeviceProfile], compiled: Compiled
 ) -> tuple[StaticCheck, ...]:
     """Return what the case costs on the devices that its variant is meant for, one entry per arch.
 
@@ -58,7 +58,7 @@ class _Held:
 
 
 def _check_arch(
-    case: Case, arch: str, devices: Sequence[DeviceProfile], compiled: Compile
+    case: Case, arch: str, devices: Sequence[DeviceProfile], compiled: Compiled
 ) -> StaticCheck:
     try:
         module = compiled(arch)

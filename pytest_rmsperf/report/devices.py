@@ -28,8 +28,8 @@ COLUMNS = (
     "+regs",
     "+bytes",
 )
-# Left out where no row has anything there: the table is wide enough.
-LEFT_OUT = ("spills", "rows")
+# The table is wide enough without them.
+HIDDEN_IF_EMPTY = ("spills", "rows")
 LEGEND = (
     "regs and spilled bytes per thread, shared bytes per block, rows per launch; limit: blocks",
     "that are resident at a time; +regs, +bytes: so many more of them lose a block per SM",
@@ -179,7 +179,7 @@ def _widths(rows: Sequence[_Row]) -> list[int]:
     """Return how wide each column is; 0 of one that is left out."""
     widths = []
     for title, *cells in zip(COLUMNS, *(row.cells for row in rows), strict=True):
-        is_empty = title in LEFT_OUT and set(cells) <= {"0", UNKNOWN}
+        is_empty = title in HIDDEN_IF_EMPTY and set(cells) <= {"0", UNKNOWN}
         widths.append(0 if is_empty else max(map(len, (title, *cells))))
     return widths
 

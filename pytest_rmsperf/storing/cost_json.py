@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from pytest_rmsperf.costs import DeviceFit, PlannedLaunch
 from pytest_rmsperf.resources import CompiledKernel
 from pytest_rmsperf.storing.baseline_json import Place
-from pytest_rmsperf.storing.record_json import Field, Section
+from pytest_rmsperf.storing.record_json import FieldKey, Section
 
 SHARED: Mapping[type[object], Section] = {
     CompiledKernel: Section("kernels", label="name"),
     PlannedLaunch: Section("launches", label="kernel"),
 }
-LEAST: Mapping[Field, int | None] = {
+LEAST: Mapping[FieldKey, int | None] = {
     # Even a kernel that does nothing takes 4 registers (NVRTC 13.0, sm_75 to sm_120).
     (CompiledKernel, "static_smem_bytes"): 0,
     (CompiledKernel, "local_bytes"): 0,

@@ -19,7 +19,7 @@ from pytest_rmsperf.errors import SettingError
 from pytest_rmsperf.storing.baseline_json import Place, as_object, compact, require_keys
 
 Record = TypeVar("Record")
-Field = tuple[type[object], str]
+FieldKey = tuple[type[object], str]  # a record and the name of one of its fields
 
 _WORDS = {int: "a whole number", str: "a string", bool: "true or false", list: "a list"}
 
@@ -48,9 +48,9 @@ class Layout:
 
     shared: Mapping[type[object], Section] = field(default_factory=dict)
     rows: Collection[type[object]] = ()
-    least: Mapping[Field, int | None] = field(default_factory=dict)
-    in_ns: Collection[Field] = ()
-    stand_ins: Mapping[Field, object] = field(default_factory=dict)
+    least: Mapping[FieldKey, int | None] = field(default_factory=dict)
+    in_ns: Collection[FieldKey] = ()
+    stand_ins: Mapping[FieldKey, object] = field(default_factory=dict)
     rules: Mapping[type[object], Callable[[Any], str | None]] = field(default_factory=dict)
 
     def keys(self, kind: Any, left_out: Collection[str] = ()) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.report.devices import (
     CLUSTERS,
     COLUMNS,
-    LEFT_OUT,
+    HIDDEN_IF_EMPTY,
     LEGEND,
     device_table,
     tightest_line,
@@ -52,7 +52,7 @@ def test_columns_without_anything_in_them_are_left_out() -> None:
     head = device_table([(CASE_ID, (check_of(cost_of(fit_of_device(facts=()))),))])[0]
 
     assert tuple(head.replace("per SM", "per_SM").split()) == tuple(
-        one.replace(" ", "_") for one in COLUMNS if one not in LEFT_OUT
+        one.replace(" ", "_") for one in COLUMNS if one not in HIDDEN_IF_EMPTY
     )
 
 
