@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gates import Build, builder, short
 from pytest_rmsperf.checks import CheckedCase
 from pytest_rmsperf.costs import Resources
 from pytest_rmsperf.device.compiler import Recipe, compile_recipe
@@ -242,3 +243,9 @@ def cache_dir(tmp_path: Path) -> Path:
 def compiled(cache_dir: Path) -> Callable[[Recipe], CompiledModule]:
     """Compile a recipe through the cache of the test."""
     return partial(compile_recipe, cache_dir=cache_dir)
+
+
+@pytest.fixture
+def gate(default_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """Makes gates with a short protocol whose files lie in a folder of this test."""
+    return builder(short(default_settings), tmp_path, monkeypatch)

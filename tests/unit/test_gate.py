@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from fake_instrument import CUDA, H200, FakeInstrument
-from gates import FAULTY, FIRST, SECOND, Build, ask_latency, builder, save, settle, short, slow
+from gates import FAULTY, FIRST, SECOND, Build, ask_latency, save, settle, short, slow
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import Failure, Stage
 from pytest_rmsperf.emulation import Schedules
@@ -25,16 +24,6 @@ from pytest_rmsperf.settings import Settings
 from pytest_rmsperf.supervisor import Deadlines
 
 ORDERING = Ordering(FIRST, SECOND, ratio=2)
-
-
-@pytest.fixture
-def settings(default_settings: Settings) -> Settings:
-    return short(default_settings)
-
-
-@pytest.fixture
-def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    return builder(settings, tmp_path, monkeypatch)
 
 
 def test_other_processes_on_the_device_are_a_warning_in_the_header(gate: Build) -> None:
@@ -255,7 +244,9 @@ def test_closing_the_gate_closes_the_instrument(gate: Build) -> None:
     assert instrument.closed
 
 
-def test_default_instrument_has_the_settings_of_workers(settings: Settings) -> None:
+def test_default_instrument_has_the_settings_of_workers(default_settings: Settings) -> None:
+    settings = short(default_settings)
+
     instrument = default_instrument(settings, lambda _: None)
 
     assert isinstance(instrument, WorkerInstrument)

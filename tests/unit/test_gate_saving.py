@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from fake_instrument import FakeInstrument
-from gates import FIRST, SECOND, Build, ask_latency, builder, save, settle, short, slow
+from gates import FIRST, SECOND, Build, ask_latency, save, settle, slow
 from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
-from pytest_rmsperf.settings import Settings
-
-
-@pytest.fixture
-def settings(default_settings: Settings) -> Settings:
-    return short(default_settings)
-
-
-@pytest.fixture
-def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    return builder(settings, tmp_path, monkeypatch)
 
 
 def test_save_without_a_run_stores_nothing(gate: Build) -> None:

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from fake_instrument import CUDA, NO_DEVICE
-from gates import FIRST, LATENCY, SECOND, Build, builder, settle, short
+from gates import FIRST, LATENCY, SECOND, Build, settle
 from pytest_rmsperf.accounting import Ran
 from pytest_rmsperf.cases import Case
 from pytest_rmsperf.checks import Failure, Machine, Stage
 from pytest_rmsperf.errors import BaselineError, GateFailure, NotRun
 from pytest_rmsperf.judge.policy import Outcome, Policy, Status
 from pytest_rmsperf.questions import Question
-from pytest_rmsperf.settings import Settings
 from static_gates import STATIC, ask, found, instrument, save
 from static_instrument import StaticInstrument
-
-
-@pytest.fixture
-def settings(default_settings: Settings) -> Settings:
-    return short(default_settings)
-
-
-@pytest.fixture
-def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    return builder(settings, tmp_path, monkeypatch)
-
 
 # ---- what fails a test -----------------------------------------------------------------------
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from costs import H100
 from fake_instrument import CUDA
-from gates import FIRST, LATENCY, SECOND, Build, builder, settle, short
+from gates import FIRST, LATENCY, SECOND, Build, settle
 from pytest_rmsperf.costs import StaticCheck
 from pytest_rmsperf.errors import GateFailure
 from pytest_rmsperf.judge.policy import Status
-from pytest_rmsperf.settings import Settings
 from static_gates import STATIC, ask, found, instrument, save
 from static_instrument import StaticInstrument
 
 UNFIT = (H100, f"does not fit {H100}: 4 blocks too many\nmake it smaller")
-
-
-@pytest.fixture
-def settings(default_settings: Settings) -> Settings:
-    return short(default_settings)
-
-
-@pytest.fixture
-def gate(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    return builder(settings, tmp_path, monkeypatch)
 
 
 # ---- saving ----------------------------------------------------------------------------------
