@@ -5,7 +5,7 @@
 // sends the exponentials through global memory and back. Both controls end in a block barrier, as
 // a copy by any thread mapping would need.
 
-// The header needs none of libcu++ for a grid barrier; with it a compile takes 1.65 s instead of 0.33.
+// Without libcu++, which a grid barrier does not need: a compile takes 0.33 s instead of 1.65.
 #define _CG_LIMIT_INCLUDED_DEPENDENCIES
 #include <cooperative_groups.h>
 
